@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Every library from outside, found once.
+list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
+file(STRINGS ${CMAKE_SOURCE_DIR}/llvm-version.txt TILEWRIGHT_LLVM_VERSION LIMIT_COUNT 1)
+find_package(MLIR REQUIRED CONFIG)
+if(NOT LLVM_PACKAGE_VERSION MATCHES "^${TILEWRIGHT_LLVM_VERSION}")
+  message(FATAL_ERROR "LLVM ${LLVM_PACKAGE_VERSION} found in ${LLVM_DIR}, wanted ${TILEWRIGHT_LLVM_VERSION} (llvm-version.txt): run tools/setup")
+endif()
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+find_package(TBB REQUIRED CONFIG)
+find_package(Boost REQUIRED)
+find_package(Threads REQUIRED)
+find_package(GTest REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+find_program(FLATC flatc REQUIRED)

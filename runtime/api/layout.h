@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Packed weight layouts as data. One generic packer (runtime/module/Packer) turns the rows of a weight, in the block
+// format of its file, into the canonical packed layout that every x86 level reads; a storage type supplies a descriptor.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+/// One factor of an element's index inside its block. A block's element index is read as a mixed-radix number whose
+/// digits are the splits of its field.
+struct LayoutSplit {
+  uint32_t extent;     ///< number of values of this digit
+  uint32_t strideBits; ///< distance in the source block between neighbours, in bits
+};
+
+/// A run of equally wide items of a block (quants, scales, minimums).
+struct LayoutField {
+  uint32_t bits = 0;               ///< item width: 4, 8, 16 or 32
+  uint32_t sourceBit = 0;          ///< where item 0 stands in the source block, in bits
+  std::vector<LayoutSplit> splits; ///< product of extents = items per block
+  /// Destination order, outermost first: an index into `splits`, or `kRow` for the row within its group. Every split
+  /// and kRow stand exactly once. Items narrower than a byte fill it from its low bits.
+  std::vector<int32_t> order;
+  uint32_t xorMask = 0;            ///< applied to each item (0x80 turns int8 into offset-128 bytes)
+
+  static constexpr int32_t kRow = -1;
+};
+
+/// The canonical packed layout of a storage type: for each group of `rowsPerGroup` rows, for each block along K, the
+/// fields one after another. Missing rows of the last group are zero bytes. The packed weight is
+/// [ceil(rows / rowsPerGroup)][K / blockElements][packedBlockBytes()] bytes.
+struct LayoutDescriptor {
+  std::string name;             ///< for example "q4_1_16x32"
+  uint32_t blockElements = 0;   ///< elements of a block along K (32 for Q4_1)
+  uint32_t blockBytes = 0;      ///< bytes of a source block (20 for Q4_1)
+  uint32_t rowsPerGroup = 16;
+  std::vector<LayoutField> fields;
+
+  /// Items of one field in one source block.
+  static uint64_t items(const LayoutField &field) {
+    uint64_t n = 1;
+    for (const LayoutSplit &s : field.splits)
+      n *= s.extent;
+    return n;
+  }
+  /// Bytes of one field for a whole row group.
+  uint64_t fieldBytes(const LayoutField &field) const { return items(field) * rowsPerGroup * field.bits / 8; }
+  /// Offset of field `index` inside a packed block.
+  uint64_t fieldOffset(size_t index) const {
+    uint64_t at = 0;
+    for (size_t i = 0; i < index; ++i)
+      at += fieldBytes(fields[i]);
+    return at;
+  }
+  /// Bytes of one packed block (all fields, rowsPerGroup rows).
+  uint64_t packedBlockBytes() const { return fieldOffset(fields.size()); }
+};
+
+} // namespace tilewright
