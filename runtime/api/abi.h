@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What compiled code and the runtime agree on. Append-only within a major version; sizes come first. */
+#ifndef TILEWRIGHT_RUNTIME_API_ABI_H
+#define TILEWRIGHT_RUNTIME_API_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TW_ABI_VERSION 1
+#define TW_PAGE_TOKENS 64 /* keys of one K/V page */
+
+/* A kernel: works on chunks [begin, end). args[i] is the data pointer of a buffer argument, or the value of a scalar
+ * argument in a 64-bit slot. */
+typedef void (*tw_abi_kernel)(void *const *args, int64_t begin, int64_t end);
+
+/* One piece of a phase. */
+typedef struct tw_abi_work {
+  tw_abi_kernel kernel;
+  void *const *args;
+  int64_t chunks; /* 0: nothing to do */
+} tw_abi_work;
+
+struct tw_abi_step;
+
+/* Runs all works of a phase, any chunk on any thread, and returns when all are finished. A non-zero result means that
+ * the step was cancelled: compiled code returns at once. */
+typedef int32_t (*tw_abi_phase)(struct tw_abi_step *step, const tw_abi_work *works, int64_t count);
+
+/* One step, filled by the runtime and passed to a compiled `step` entry.
+ * Rows of all sequences stand one after another: N rows, padded to the variant's row_multiple (padding rows have token 0,
+ * position 0 and belong to no attention tile and no sequence). */
+typedef struct tw_abi_step {
+  uint64_t size; /* sizeof(tw_abi_step) */
+  tw_abi_phase phase;
+  void *context; /* the runtime's own */
+
+  int64_t rows;        /* N, without padding */
+  int64_t padded_rows; /* multiple of row_multiple */
+  int64_t sequences;   /* B */
+  int64_t logit_rows;  /* R */
+
+  const int32_t *tokens;    /* [padded_rows] */
+  const int32_t *positions; /* [padded_rows] */
+  const int32_t *row_start; /* [B + 1] */
+  const int32_t *kv_len;    /* [B], after this step's rows are appended */
+  const int32_t *logit_ids; /* [R] rows whose logits are wanted */
+
+  /* Attention tiles: [tile_count][8] = first row, rows in the tile, position of its first row, kv_len,
+   * first entry of the sequence's page table, pages, sequence, 0. */
+  const int32_t *tiles;
+  int64_t tile_count;
+
+  /* Page tables of all sequences one after another: page numbers into every state's pool. */
+  const int32_t *pages;
+  int64_t page_entries;
+
+  /* Where each row's key and value go: [padded_rows][2] = page number, slot in the page; -1 for padding rows. */
+  const int32_t *row_slots;
+
+  void *const *weights; /* [weight table] packed bytes */
+  void *const *states;  /* [all state buffers in manifest order] pool of pages */
+
+  uint8_t *arena; /* planned size for (rows, logit_rows), 64-byte aligned */
+  float *logits;  /* [R, V] */
+} tw_abi_step;
+
+typedef int32_t (*tw_abi_entry)(tw_abi_step *step);
+
+/* The table that an artifact exports under TW_ABI_TABLE_SYMBOL, one row per level and variant, in manifest order. */
+typedef struct tw_abi_table {
+  uint64_t size;
+  uint32_t abi_version;
+  uint32_t entries;
+  const tw_abi_entry *entry;
+} tw_abi_table;
+
+#define TW_ABI_TABLE_SYMBOL "tilewright_table"
+#define TW_ABI_MANIFEST_SECTION ".tilewright.manifest"
+
+#ifdef __cplusplus
+}
+#endif
+#endif

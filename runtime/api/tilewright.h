@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Tilewright's runtime: C interface. Nothing aborts, nothing throws across it. Structs are size-first and append-only
+ * within a major version. A model is immutable and shared by any number of threads; a session belongs to one thread at a
+ * time (tw_cancel alone may be called from any thread). */
+#ifndef TILEWRIGHT_RUNTIME_API_TILEWRIGHT_H
+#define TILEWRIGHT_RUNTIME_API_TILEWRIGHT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/api/tilewright_status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tw_model tw_model;
+typedef struct tw_session tw_session;
+
+typedef enum tw_log_level { TW_LOG_ERROR = 0, TW_LOG_WARNING = 1, TW_LOG_INFO = 2, TW_LOG_DEBUG = 3 } tw_log_level;
+typedef void (*tw_log_callback)(void *user, tw_log_level level, const char *message);
+
+/* Where work runs: a host may supply its own; NULL members mean the runtime's own TBB arena of `threads`. `run` calls
+ * body(body_data) from up to `concurrency` threads, the calling one among them, and returns when all calls returned. */
+typedef struct tw_executor {
+  size_t size;
+  void *user;
+  int32_t concurrency;
+  void (*run)(void *user, void (*body)(void *body_data), void *body_data);
+} tw_executor;
+
+typedef struct tw_model_options {
+  size_t size;            /* sizeof(tw_model_options) */
+  int32_t threads;        /* 0: all of this process's CPUs */
+  int32_t context;        /* tokens a session may hold; 0: the model's own */
+  const char *level;      /* NULL: the best level this CPU has; else "avx2", ... */
+  int32_t check_weights;  /* 1: verify the packed weights' hashes at load */
+  int32_t huge_pages;     /* 1: read the weights into huge pages instead of mapping them */
+  uint64_t memory_limit;  /* bytes of caches and arenas; 0: none */
+  const tw_executor *executor;
+  tw_log_callback log;
+  void *log_user;
+} tw_model_options;
+
+/* Message of the last failed call on this thread; never NULL. */
+const char *tw_last_error(void);
+const char *tw_version(void);
+
+tw_status tw_model_load(const char *folder, const tw_model_options *options, tw_model **out);
+void tw_model_release(tw_model *model);
+int64_t tw_model_vocab_size(const tw_model *model);
+int64_t tw_model_context(const tw_model *model);
+/* JSON description of the loaded artifact (manifest, level chosen, kernels); valid as long as the model. */
+const char *tw_model_describe(const tw_model *model);
+
+tw_status tw_session_create(tw_model *model, tw_session **out);
+void tw_session_release(tw_session *session);
+int64_t tw_session_length(const tw_session *session); /* tokens in the cache */
+/* Keeps the first `length` tokens. */
+tw_status tw_session_truncate(tw_session *session, int64_t length);
+/* Legal from any thread: the running (or next) step returns CANCELLED and leaves the session as before that step. */
+tw_status tw_cancel(tw_session *session);
+
+/* Appends tokens to each session and computes logits for wanted rows. A failed step leaves every session unchanged. */
+typedef struct tw_step_request {
+  size_t size;
+  tw_session *session;
+  const int32_t *tokens; /* [count] */
+  int64_t count;
+  const int64_t *wanted; /* row numbers within this request, ascending; NULL: the last row only */
+  int64_t wanted_count;
+  float *logits; /* [wanted_count or 1][vocab], filled */
+} tw_step_request;
+tw_status tw_step(tw_model *model, const tw_step_request *requests, int64_t count);
+
+/* Text. Token buffers are filled up to `capacity`; *count is what is needed, EXHAUSTED when it is more. */
+tw_status tw_tokenize(const tw_model *model, const char *text, size_t length, int32_t parse_special, int32_t *ids, int64_t capacity,
+                      int64_t *count);
+tw_status tw_detokenize(const tw_model *model, const int32_t *ids, int64_t count, char *text, size_t capacity, size_t *length);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
