@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The words that passes and plugins share. Upstream's interfaces serve types, shapes and tiling; these are ours.
+#ifndef TILEWRIGHT_IR_INTERFACES
+#define TILEWRIGHT_IR_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def ReferenceLowering : OpInterface<"ReferenceLowering"> {
+  let cppNamespace = "::tilewright";
+  let description = [{
+    Decomposition of a technique op into `tw` ops: the meaning of the op, and the truth that every other form of it is
+    compared with. The only interface that a technique op must implement.
+  }];
+  let methods = [InterfaceMethod<[{
+      Emits core ops at the builder's insertion point and returns one value per result, of the result's type. Fails with
+      a diagnostic on the op when a variant has no decomposition.
+    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "lowerToReference", (ins "::mlir::OpBuilder &":$builder)>];
+}
+
+def NumericsContract : OpInterface<"NumericsContract"> {
+  let cppNamespace = "::tilewright";
+  let description = [{
+    How far a compiled form of this op may differ from its reference: `|difference| <= absolute + relative * max|reference|`.
+  }];
+  let methods = [InterfaceMethod<"The contract for a numerics mode (\"precise\" or \"fast\").",
+      "::tilewright::NumericsBound", "getNumericsBound", (ins "::llvm::StringRef":$mode)>];
+}
+
+def Gradient : OpInterface<"Gradient"> {
+  let cppNamespace = "::tilewright";
+  let description = "Reverse-mode derivative as `tw` ops.";
+  let methods = [InterfaceMethod<[{
+      Given the gradients of the results (null where none is needed), emits core ops and returns the gradient of each
+      operand (null where it has none).
+    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildGradient",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$result_gradients)>];
+}
+
+def TileLowering : OpInterface<"TileLowering"> {
+  let cppNamespace = "::tilewright";
+  let description = [{
+    The kernel form of an op that upstream's tile-and-fuse has cut to a tile (its TilingInterface): all shapes are static.
+  }];
+  let methods = [InterfaceMethod<[{
+      Emits the closed kernel op set (linalg on tile tensors, tensor, scf, arith, math, `tile`) and returns one value per
+      result. Fails with a diagnostic when it cannot.
+    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "lowerTile", (ins "::mlir::OpBuilder &":$builder)>];
+}
+
+def WholeKernel : OpInterface<"WholeKernel"> {
+  let cppNamespace = "::tilewright";
+  let description = [{
+    The kernel form of an op that chooses its own work items (attention over a paged state, append): it builds the body of
+    its kernel, chunk by chunk.
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the body of the kernel. The builder offers the op's operands as kernel arguments (`KernelBuilder`), the number
+      of chunks is set on it. Fails with a diagnostic when this op has no kernel form in the wanted variant.
+    }], "::llvm::LogicalResult", "buildKernel", (ins "::tilewright::KernelBuilder &":$kernel)>];
+}
+
+def StorageType : TypeInterface<"StorageType"> {
+  let cppNamespace = "::tilewright";
+  let description = [{
+    An element type that only weights have (GGUF blocks, 16-bit floats): block geometry, canonical packed layout, reference
+    decoding, and how a kernel loads a tile of it. Core code never knows a quantisation's name.
+  }];
+  let methods = [
+    InterfaceMethod<"Elements of one block along a row.", "int64_t", "getBlockElements">,
+    InterfaceMethod<"Bytes of one block in the file.", "int64_t", "getBlockBytes">,
+    InterfaceMethod<"Decodes one block of the file exactly (every supported type's values are f32-representable products).",
+      "void", "decodeBlock", (ins "const uint8_t *":$bytes, "float *":$out)>,
+    InterfaceMethod<"The canonical packed layout (runtime/api/layout.h): 16 rows by 32 elements.", "::tilewright::LayoutDescriptor", "getLayout">,
+    InterfaceMethod<[{
+        Loads block `block` of row group `group` of a packed weight `[groups, blocks, bytes]` i8 as decoded f32 `[32, 16]`
+        (k by row), emitting kernel-level ops.
+      }], "::mlir::Value", "emitLoadF32",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$packed, "::mlir::Value":$group, "::mlir::Value":$block)>,
+    InterfaceMethod<[{
+        As emitLoadF32, for integer products: unsigned quants and the numbers that turn `sum(q * x)` into the product.
+        Fails silently when the type has no integer form (floats).
+      }], "::mlir::FailureOr<::tilewright::IntegerTile>", "emitLoadInteger",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$packed, "::mlir::Value":$group, "::mlir::Value":$block)>
+  ];
+}
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What an op that builds its whole kernel (WholeKernel) works with. The `tile` stage makes one per dispatched op.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace tilewright {
+
+/// Rows of one compiled step form (shape class).
+struct ShapeClass {
+  llvm::StringRef name;  ///< "decode", "small", "prefill"
+  int64_t rowMultiple;   ///< rows are padded to a multiple of this; a row tile has this many rows
+  int64_t queryTile;     ///< query rows of one attention tile
+};
+
+/// Tables the runtime fills for each step (runtime/api/abi.h).
+enum class StepTable {
+  Tiles,    ///< memref<?x8xi32> attention tiles
+  Pages,    ///< memref<?xi32> page tables of all sequences
+  RowSlots, ///< memref<?x2xi32> page and slot of each row, -1 for padding rows
+};
+
+/// Builds the kernel function of one op: `func.func @name(memrefs..., indices..., %begin: index, %end: index)`.
+class KernelBuilder {
+public:
+  virtual ~KernelBuilder() = default;
+
+  virtual mlir::OpBuilder &builder() = 0;
+  virtual mlir::Location loc() = 0;
+  virtual const ShapeClass &shapeClass() const = 0;
+  virtual llvm::StringRef numerics() const = 0;
+
+  /// Operand `value` of the op (a plain tensor) as a tensor over its kernel argument; row dimensions are padded.
+  virtual mlir::Value tensor(mlir::Value value) = 0;
+  /// Buffer `index` of the state operand `value`: its pool of pages as a memref argument,
+  /// [pages, heads, dim, 64] when `transposed`, else [pages, heads, 64, dim].
+  virtual mlir::Value statePool(mlir::Value value, unsigned index) = 0;
+  /// A table of the step as a memref argument.
+  virtual mlir::Value table(StepTable table) = 0;
+  /// Destination of result `index`, a tensor over its kernel argument, to be written through `finish`.
+  virtual mlir::Value destination(unsigned index) = 0;
+
+  /// The loop over this call's chunks: calls `body(chunk, iterArgs) -> yielded` inside. Returns the loop's results.
+  virtual mlir::ValueRange forChunks(mlir::ValueRange inits,
+                                     llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value chunk, mlir::ValueRange iterArgs)> body) = 0;
+
+  /// Number of chunks, an expression over the step's counts: rows (padded), tiles, logit rows, times `factor`.
+  enum class Count { PaddedRows, Rows, Tiles, LogitRows };
+  virtual void setChunks(Count count, int64_t divisor, int64_t factor) = 0;
+
+  /// Result `index` is complete: `value` is the destination tensor after the loop.
+  virtual void finish(unsigned index, mlir::Value value) = 0;
+};
+
+} // namespace tilewright
