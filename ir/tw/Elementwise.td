@@ -65,7 +65,7 @@ def Tw_SigmoidOp : Tw_UnaryOp<"sigmoid", "1 / (1 + exp(-x))">;
 
 def Tw_CompareKind : Tw_OneOf<["eq", "ne", "lt", "le", "gt", "ge"]>;
 
-def Tw_CompareOp : Tw_ElementwiseOp<"compare"> {
+def Tw_CompareOp : Tw_ElementwiseOp<"compare", [AllTypesMatch<["lhs", "rhs"]>]> {
   let summary = "Elementwise comparison";
   let description = [{
     `y = a <kind> b` as i1; every comparison with NaN is false, except `ne`.
@@ -83,7 +83,7 @@ def Tw_CompareOp : Tw_ElementwiseOp<"compare"> {
   let hasVerifier = 1;
 }
 
-def Tw_SelectOp : Tw_ElementwiseOp<"select"> {
+def Tw_SelectOp : Tw_ElementwiseOp<"select", [AllTypesMatch<["on_true", "on_false", "result"]>]> {
   let summary = "Elementwise choice";
   let description = [{
     `y = cond ? a : b`.

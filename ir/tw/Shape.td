@@ -39,7 +39,7 @@ def Tw_IotaOp : Tw_Op<"iota", [Pure]> {
 def Tw_BroadcastOp : Tw_Op<"broadcast", [Pure]> {
   let summary = "Repeats a tensor along new dimensions";
   let description = [{
-    `y[i_0, ..., i_r] = x[i_{d_0}, ..., i_{d_k}]` with `d = dims`; the shape comes from `like`.
+    `y[i_0, ..., i_r] = x[i_dims[0], ..., i_dims[k]]`; the shape comes from `like`.
 
     Example:
     ```mlir

@@ -21,7 +21,6 @@ def Tw_Dialect : Dialect {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect",
                            "::mlir::ml_program::MLProgramDialect"];
   let useDefaultTypePrinterParser = 1;
-  let useDefaultAttributePrinterParser = 1;
 }
 
 class Tw_Type<string name, string typeMnemonic, list<Trait> traits = []> : TypeDef<Tw_Dialect, name, traits> {
@@ -44,7 +43,7 @@ def Tw_StateType : Tw_Type<"State", "state"> {
 }
 
 // Plain or quantised weights: any element type, plugin storage types included.
-def Tw_AnyTensor : AnyRankedTensor;
+def Tw_AnyTensor : RankedTensorOf<[AnyType]>;
 def Tw_FloatTensor : RankedTensorOf<[AnyFloat]>;
 def Tw_I32Tensor : RankedTensorOf<[I32]>;
 def Tw_BoolTensor : RankedTensorOf<[I1]>;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/tw/Tw.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "ir/tw/TwDialect.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ir/tw/TwTypes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "ir/tw/Tw.cpp.inc"
+
+namespace tilewright::tw {
+
+void TwDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ir/tw/TwTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/tw/Tw.cpp.inc"
+      >();
+}
+
+} // namespace tilewright::tw
