@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Packed weight layouts as data. One generic packer (runtime/module/Packer) turns the rows of a weight, in the block
-// format of its file, into the canonical packed layout that every x86 level reads; a storage type supplies a descriptor.
+// format of its file, into the canonical packed layout that every x86 level reads; a storage type supplies a
+// descriptor.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct LayoutField {
   /// Destination order, outermost first: an index into `splits`, or `kRow` for the row within its group. Every split
   /// and kRow stand exactly once. Items narrower than a byte fill it from its low bits.
   std::vector<int32_t> order;
-  uint32_t xorMask = 0;            ///< applied to each item (0x80 turns int8 into offset-128 bytes)
+  uint32_t xorMask = 0; ///< applied to each item (0x80 turns int8 into offset-128 bytes)
 
   static constexpr int32_t kRow = -1;
 };
@@ -33,9 +34,9 @@ struct LayoutField {
 /// fields one after another. Missing rows of the last group are zero bytes. The packed weight is
 /// [ceil(rows / rowsPerGroup)][K / blockElements][packedBlockBytes()] bytes.
 struct LayoutDescriptor {
-  std::string name;             ///< for example "q4_1_16x32"
-  uint32_t blockElements = 0;   ///< elements of a block along K (32 for Q4_1)
-  uint32_t blockBytes = 0;      ///< bytes of a source block (20 for Q4_1)
+  std::string name;           ///< for example "q4_1_16x32"
+  uint32_t blockElements = 0; ///< elements of a block along K (32 for Q4_1)
+  uint32_t blockBytes = 0;    ///< bytes of a source block (20 for Q4_1)
   uint32_t rowsPerGroup = 16;
   std::vector<LayoutField> fields;
 
@@ -57,6 +58,14 @@ struct LayoutDescriptor {
   }
   /// Bytes of one packed block (all fields, rowsPerGroup rows).
   uint64_t packedBlockBytes() const { return fieldOffset(fields.size()); }
+};
+
+/// Rows of a weight stand in its file in another order than the graph means: stored rows, seen as [dims...] and
+/// transposed by `perm` (graph axis i is stored axis perm[i]), are the graph's rows. Interleaved rotary: dims [H, D/2,
+/// 2], perm [0, 2, 1].
+struct RowPermutation {
+  std::vector<int64_t> dims;
+  std::vector<uint32_t> perm;
 };
 
 } // namespace tilewright

@@ -22,6 +22,9 @@ typedef enum tw_status_code {
   TW_INTERNAL = 11     /* a fault of Tilewright itself */
 } tw_status_code;
 
+/* What a function returns: TW_OK or why it failed (tw_last_error has the message). */
+typedef tw_status_code tw_status;
+
 #ifdef __cplusplus
 }
 #endif
