@@ -41,12 +41,13 @@ typedef struct tw_abi_step {
   int64_t padded_rows; /* multiple of row_multiple */
   int64_t sequences;   /* B */
   int64_t logit_rows;  /* R */
+  int64_t padded_logit_rows; /* R up to a multiple of the variant's logit_row_multiple */
 
   const int32_t *tokens;    /* [padded_rows] */
   const int32_t *positions; /* [padded_rows] */
   const int32_t *row_start; /* [B + 1] */
   const int32_t *kv_len;    /* [B], after this step's rows are appended */
-  const int32_t *logit_ids; /* [R] rows whose logits are wanted */
+  const int32_t *logit_ids; /* [padded_logit_rows] rows whose logits are wanted; padding names row 0 */
 
   /* Attention tiles: [tile_count][8] = first row, rows in the tile, position of its first row, kv_len,
    * first entry of the sequence's page table, pages, sequence, 0. */
@@ -64,7 +65,7 @@ typedef struct tw_abi_step {
   void *const *states;  /* [all state buffers in manifest order] pool of pages */
 
   uint8_t *arena; /* planned size for (rows, logit_rows), 64-byte aligned */
-  float *logits;  /* [R, V] */
+  float *logits;  /* [padded_logit_rows, V] */
 } tw_abi_step;
 
 typedef int32_t (*tw_abi_entry)(tw_abi_step *step);
