@@ -30,8 +30,8 @@ struct tw_abi_step;
 typedef int32_t (*tw_abi_phase)(struct tw_abi_step *step, const tw_abi_work *works, int64_t count);
 
 /* One step, filled by the runtime and passed to a compiled `step` entry.
- * Rows of all sequences stand one after another: N rows, padded to the variant's row_multiple (padding rows have token 0,
- * position 0 and belong to no attention tile and no sequence). */
+ * Rows of all sequences stand one after another: N rows, padded to the variant's row_multiple (padding rows have token
+ * 0, position 0 and belong to no attention tile and no sequence). */
 typedef struct tw_abi_step {
   uint64_t size; /* sizeof(tw_abi_step) */
   tw_abi_phase phase;
@@ -40,7 +40,7 @@ typedef struct tw_abi_step {
   int64_t rows;        /* N, without padding */
   int64_t padded_rows; /* multiple of row_multiple */
   int64_t sequences;   /* B */
-  int64_t logit_rows;  /* R */
+  int64_t logit_rows;  /* R; 0 when no row's logits are wanted (all but the last piece of a long prompt) */
   int64_t padded_logit_rows; /* R up to a multiple of the variant's logit_row_multiple */
 
   const int32_t *tokens;    /* [padded_rows] */
@@ -64,13 +64,15 @@ typedef struct tw_abi_step {
   void *const *weights; /* [weight table] packed bytes */
   void *const *states;  /* [all state buffers in manifest order] pool of pages */
 
-  uint8_t *arena; /* planned size for (rows, logit_rows), 64-byte aligned */
+  uint8_t *arena; /* planned size for (padded_rows, padded_logit_rows), 64-byte aligned */
   float *logits;  /* [padded_logit_rows, V] */
 } tw_abi_step;
 
+/* Returns 0, or what phase() returned when that was not 0. */
 typedef int32_t (*tw_abi_entry)(tw_abi_step *step);
 
-/* The table that an artifact exports under TW_ABI_TABLE_SYMBOL, one row per level and variant, in manifest order. */
+/* The table that an artifact exports under TW_ABI_TABLE_SYMBOL, one row per level and variant, in manifest order
+ * (all variants of the first level, then of the second). */
 typedef struct tw_abi_table {
   uint64_t size;
   uint32_t abi_version;
