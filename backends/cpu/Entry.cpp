@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "backends/cpu/Entry.h"
+
+#include "ir/tw/Tw.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/IR/SymbolTable.h"
+#include "runtime/api/abi.h"
+
+#include <cstddef>
+
+using namespace mlir;
+
+namespace tilewright::cpu {
+namespace {
+
+/// Slots of a layer function's argument table: one pointer per tensor or weight argument, one per buffer of a state
+/// argument, then one per tensor result; behind them the three region bases of its own arena.
+struct ArgumentSlots {
+  SmallVector<unsigned> first;   // per function argument
+  SmallVector<int> results;      // per function result, -1 for states
+  unsigned regionBases = 0;
+  unsigned count = 0;
+
+  explicit ArgumentSlots(func::FuncOp function) {
+    for (Type type : function.getArgumentTypes()) {
+      first.push_back(count);
+      auto state = dyn_cast<tw::StateType>(type);
+      count += state ? state.getBuffers().size() : 1;
+    }
+    for (Type type : function.getResultTypes())
+      results.push_back(isa<tw::StateType>(type) ? -1 : static_cast<int>(count++));
+    regionBases = count;
+    count += numArenaRegions;
+  }
+};
+
+class EntryEmitter {
+public:
+  EntryEmitter(ModuleOp program, const ProgramPlan &plan, const ProgramTables &tables, StringRef symbol, ModuleOp target)
+      : symbols(program), plan(plan), tables(tables), symbol(symbol), target(target), b(target.getContext()),
+        ptr(LLVM::LLVMPointerType::get(target.getContext())), i32(b.getI32Type()), i64(b.getI64Type()) {}
+
+  LogicalResult emitEntry(func::FuncOp function);
+
+private:
+  /// What a function body being emitted knows.
+  struct Frame {
+    func::FuncOp source;
+    LLVM::LLVMFuncOp code;
+    Block *allocas = nullptr; // entry block: fixed-size arrays live here
+    Block *cancelled = nullptr;
+    Value step;
+    Value regionBase[numArenaRegions]; // of this function's own arena
+    Value regionUnit[numArenaRegions]; // padded rows, padded logit rows, 1
+    llvm::DenseMap<Value, Value> pointers;                // tensors and weights
+    llvm::DenseMap<Value, SmallVector<Value>> statePools; // one pointer per buffer
+  };
+
+  Value constant(int64_t value) { return LLVM::ConstantOp::create(b, loc, i64, b.getI64IntegerAttr(value)); }
+  Value byteOffset(Value base, Value bytes) {
+    return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+  }
+  Value field(Value step, size_t offset, Type type) {
+    Value at = LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), step, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+    return LLVM::LoadOp::create(b, loc, type, at);
+  }
+  Value slot(Value table, unsigned index) {
+    return LLVM::GEPOp::create(b, loc, ptr, ptr, table, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+  }
+  Value localArray(Frame &frame, unsigned slots) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(frame.allocas);
+    return LLVM::AllocaOp::create(b, loc, ptr, LLVM::LLVMArrayType::get(i64, slots), constant(1), /*alignment=*/16);
+  }
+
+  Value placed(Frame &frame, ArenaPlace place) {
+    unsigned region = static_cast<unsigned>(place.region);
+    Value bytes = LLVM::MulOp::create(b, loc, frame.regionUnit[region], constant(static_cast<int64_t>(place.offset)));
+    return byteOffset(frame.regionBase[region], bytes);
+  }
+
+  void openFunction(Frame &frame, StringRef name, LLVM::Linkage linkage, ArrayRef<Type> argumentTypes);
+  void closeFunction(Frame &frame);
+  void loadUnits(Frame &frame);
+  LogicalResult emitBody(Frame &frame);
+  LogicalResult emitDispatch(Frame &frame, tw::DispatchOp op);
+  LogicalResult emitCall(Frame &frame, func::CallOp op);
+  LogicalResult emitLayer(func::FuncOp function);
+  FailureOr<Value> resultPointer(Frame &frame, OpResult result);
+  FailureOr<Value> kernelArgument(Frame &frame, tw::DispatchOp op, func::FuncOp kernel, unsigned index);
+  FailureOr<Value> symbolValue(Frame &frame, func::FuncOp kernel, StringRef name);
+  void returnIfCancelled(Frame &frame, Value status);
+  std::string layerName(func::FuncOp function) { return (symbol + "." + function.getSymName()).str(); }
+
+  SymbolTable symbols;
+  const ProgramPlan &plan;
+  const ProgramTables &tables;
+  StringRef symbol;
+  ModuleOp target;
+  OpBuilder b;
+  Type ptr, i32, i64;
+  Location loc = b.getUnknownLoc();
+  /// Results of a function are written where its caller says.
+  llvm::DenseMap<Value, Value> returnDestinations;
+};
+
+void EntryEmitter::openFunction(Frame &frame, StringRef name, LLVM::Linkage linkage, ArrayRef<Type> argumentTypes) {
+  b.setInsertionPointToEnd(target.getBody());
+  frame.code = LLVM::LLVMFuncOp::create(b, loc, name, LLVM::LLVMFunctionType::get(i32, argumentTypes), linkage);
+  frame.code->setAttr("passthrough", b.getStrArrayAttr({"no-builtins"}));
+  frame.allocas = frame.code.addEntryBlock(b);
+  Block *body = new Block();
+  frame.code.getBody().push_back(body);
+  frame.cancelled = new Block();
+  frame.code.getBody().push_back(frame.cancelled);
+  frame.cancelled->addArgument(i32, loc);
+  b.setInsertionPointToEnd(frame.cancelled);
+  LLVM::ReturnOp::create(b, loc, ValueRange{frame.cancelled->getArgument(0)});
+  b.setInsertionPointToEnd(frame.allocas);
+  LLVM::BrOp::create(b, loc, ValueRange{}, body);
+  b.setInsertionPointToEnd(body);
+  frame.step = frame.allocas->getArgument(0);
+}
+
+void EntryEmitter::closeFunction(Frame &frame) {
+  Value zero = LLVM::ConstantOp::create(b, loc, i32, b.getI32IntegerAttr(0));
+  LLVM::ReturnOp::create(b, loc, ValueRange{zero});
+}
+
+void EntryEmitter::loadUnits(Frame &frame) {
+  frame.regionUnit[0] = field(frame.step, offsetof(tw_abi_step, padded_rows), i64);
+  frame.regionUnit[1] = field(frame.step, offsetof(tw_abi_step, padded_logit_rows), i64);
+  frame.regionUnit[2] = constant(1);
+}
+
+void EntryEmitter::returnIfCancelled(Frame &frame, Value status) {
+  Value zero = LLVM::ConstantOp::create(b, loc, i32, b.getI32IntegerAttr(0));
+  Value stop = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, status, zero);
+  Block *next = new Block();
+  frame.code.getBody().getBlocks().insert(frame.cancelled->getIterator(), next);
+  LLVM::CondBrOp::create(b, loc, stop, frame.cancelled, ValueRange{status}, next, ValueRange{});
+  b.setInsertionPointToEnd(next);
+}
+
+LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
+  // Layers first: a call needs its callee.
+  for (auto call : function.getOps<func::CallOp>()) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    if (!target.lookupSymbol(layerName(callee)) && failed(emitLayer(callee)))
+      return failure();
+  }
+
+  Frame frame;
+  frame.source = function;
+  openFunction(frame, symbol, LLVM::Linkage::External, {ptr});
+  loadUnits(frame);
+  const FunctionPlan &own = plan.find(function)->second;
+  Value base = field(frame.step, offsetof(tw_abi_step, arena), ptr);
+  for (unsigned region = 0; region < numArenaRegions; ++region) {
+    frame.regionBase[region] = base;
+    Value bytes = LLVM::MulOp::create(b, loc, frame.regionUnit[region], constant(static_cast<int64_t>(own.size.bytes[region])));
+    base = byteOffset(base, bytes);
+  }
+
+  static const std::pair<StringRef, size_t> inputs[] = {
+      {"tokens", offsetof(tw_abi_step, tokens)},   {"positions", offsetof(tw_abi_step, positions)},
+      {"row_start", offsetof(tw_abi_step, row_start)}, {"kv_len", offsetof(tw_abi_step, kv_len)},
+      {"logit_rows", offsetof(tw_abi_step, logit_ids)}};
+  Value states = field(frame.step, offsetof(tw_abi_step, states), ptr);
+  for (BlockArgument argument : function.getArguments()) {
+    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
+    if (!name)
+      return function.emitError("argument ") << argument.getArgNumber() << " of the entry has no tw.name";
+    if (auto state = dyn_cast<tw::StateType>(argument.getType())) {
+      auto index = tables.states.find(name.getValue());
+      if (index == tables.states.end())
+        return function.emitError("state '") << name.getValue() << "' is not in the manifest's table";
+      for (unsigned i = 0, e = state.getBuffers().size(); i < e; ++i)
+        frame.statePools[argument].push_back(
+            LLVM::LoadOp::create(b, loc, ptr, slot(states, static_cast<unsigned>(index->second + i))));
+      continue;
+    }
+    const auto *input = llvm::find_if(inputs, [&](auto &entry) { return entry.first == name.getValue(); });
+    if (input == std::end(inputs))
+      return function.emitError("the step function has an input '") << name.getValue()
+             << "'; wanted tokens, positions, row_start, kv_len or logit_rows";
+    frame.pointers[argument] = field(frame.step, input->second, ptr);
+  }
+  Operation *terminator = function.front().getTerminator();
+  unsigned tensors = 0;
+  for (Value value : terminator->getOperands()) {
+    if (isa<tw::StateType>(value.getType()))
+      continue;
+    if (++tensors > 1)
+      return function.emitError("the step function returns more than one tensor; wanted the logits alone");
+    returnDestinations[value] = field(frame.step, offsetof(tw_abi_step, logits), ptr);
+  }
+  if (failed(emitBody(frame)))
+    return failure();
+  closeFunction(frame);
+  return success();
+}
+
+LogicalResult EntryEmitter::emitLayer(func::FuncOp function) {
+  for (auto call : function.getOps<func::CallOp>()) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    if (!target.lookupSymbol(layerName(callee)) && failed(emitLayer(callee)))
+      return failure();
+  }
+  Frame frame;
+  frame.source = function;
+  openFunction(frame, layerName(function), LLVM::Linkage::Internal, {ptr, ptr});
+  loadUnits(frame);
+  Value table = frame.allocas->getArgument(1);
+  ArgumentSlots slots(function);
+  auto load = [&](unsigned index) -> Value { return LLVM::LoadOp::create(b, loc, ptr, slot(table, index)); };
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned first = slots.first[argument.getArgNumber()];
+    if (auto state = dyn_cast<tw::StateType>(argument.getType())) {
+      for (unsigned i = 0, e = state.getBuffers().size(); i < e; ++i)
+        frame.statePools[argument].push_back(load(first + i));
+      continue;
+    }
+    frame.pointers[argument] = load(first);
+  }
+  for (auto [index, value] : llvm::enumerate(function.front().getTerminator()->getOperands()))
+    if (slots.results[index] >= 0)
+      returnDestinations[value] = load(static_cast<unsigned>(slots.results[index]));
+  for (unsigned region = 0; region < numArenaRegions; ++region)
+    frame.regionBase[region] = load(slots.regionBases + region);
+  if (failed(emitBody(frame)))
+    return failure();
+  closeFunction(frame);
+  return success();
+}
+
+LogicalResult EntryEmitter::emitBody(Frame &frame) {
+  for (Operation &op : frame.source.front().without_terminator()) {
+    if (auto dispatch = dyn_cast<tw::DispatchOp>(op)) {
+      if (failed(emitDispatch(frame, dispatch)))
+        return failure();
+    } else if (auto call = dyn_cast<func::CallOp>(op)) {
+      if (failed(emitCall(frame, call)))
+        return failure();
+    } else if (auto weight = dyn_cast<ml_program::GlobalLoadConstOp>(op)) {
+      StringRef name = weight.getGlobal().getLeafReference().getValue();
+      auto index = tables.weights.find(name);
+      if (index == tables.weights.end())
+        return op.emitError("weight '") << name << "' is not in the manifest's table";
+      Value table = field(frame.step, offsetof(tw_abi_step, weights), ptr);
+      frame.pointers[weight.getResult()] = LLVM::LoadOp::create(b, loc, ptr, slot(table, static_cast<unsigned>(index->second)));
+    } else {
+      return op.emitError("'") << op.getName() << "' is left in a program after the tile stage; wanted dispatches, calls and weight loads";
+    }
+  }
+  for (Value value : frame.source.front().getTerminator()->getOperands())
+    if (isa<RankedTensorType>(value.getType()) && !isa<OpResult>(value))
+      return frame.source.emitError("returns one of its tensor arguments unchanged; a result must be made by a kernel");
+  return success();
+}
+
+FailureOr<Value> EntryEmitter::resultPointer(Frame &frame, OpResult result) {
+  if (auto it = returnDestinations.find(result); it != returnDestinations.end())
+    return it->second;
+  const FunctionPlan &own = plan.find(frame.source)->second;
+  auto place = own.places.find(result);
+  if (place == own.places.end())
+    return result.getOwner()->emitError("result ") << result.getResultNumber() << " has no place in the memory plan";
+  return placed(frame, place->second);
+}
+
+FailureOr<Value> EntryEmitter::symbolValue(Frame &frame, func::FuncOp kernel, StringRef name) {
+  static const std::pair<StringRef, size_t> counts[] = {
+      {"N", offsetof(tw_abi_step, padded_rows)},       {"rows", offsetof(tw_abi_step, rows)},
+      {"T", offsetof(tw_abi_step, tile_count)},        {"R", offsetof(tw_abi_step, padded_logit_rows)},
+      {"P", offsetof(tw_abi_step, page_entries)}};
+  // The size of a pool is not part of the step; kernels index it by page number and never loop over it.
+  if (name == "POOL")
+    return constant(INT32_MAX);
+  const auto *count = llvm::find_if(counts, [&](auto &entry) { return entry.first == name; });
+  if (count == std::end(counts))
+    return kernel.emitError("unknown symbol '") << name << "'; wanted N, rows, T, R, P or POOL";
+  return field(frame.step, count->second, i64);
+}
+
+FailureOr<Value> EntryEmitter::kernelArgument(Frame &frame, tw::DispatchOp op, func::FuncOp kernel, unsigned index) {
+  if (auto name = kernel.getArgAttrOfType<StringAttr>(index, "tw.symbol")) {
+    FailureOr<Value> value = symbolValue(frame, kernel, name.getValue());
+    if (failed(value))
+      return failure();
+    return LLVM::IntToPtrOp::create(b, loc, ptr, *value).getResult();
+  }
+  auto source = kernel.getArgAttrOfType<ArrayAttr>(index, "tw.source");
+  auto bad = [&]() { return kernel.emitError("argument ") << index << " has no usable tw.source"; };
+  if (!source || source.size() < 2)
+    return bad();
+  StringRef kind = cast<StringAttr>(source[0]).getValue();
+  if (kind == "table") {
+    static const std::pair<StringRef, size_t> stepTables[] = {{"tiles", offsetof(tw_abi_step, tiles)},
+                                                              {"pages", offsetof(tw_abi_step, pages)},
+                                                              {"row_slots", offsetof(tw_abi_step, row_slots)}};
+    StringRef name = cast<StringAttr>(source[1]).getValue();
+    const auto *entry = llvm::find_if(stepTables, [&](auto &table) { return table.first == name; });
+    if (entry == std::end(stepTables))
+      return kernel.emitError("unknown step table '") << name << "'; wanted tiles, pages or row_slots";
+    return field(frame.step, entry->second, ptr);
+  }
+  unsigned which = static_cast<unsigned>(cast<IntegerAttr>(source[1]).getInt());
+  if (kind == "operand" && which < op.getInputs().size())
+    if (Value value = frame.pointers.lookup(op.getInputs()[which]))
+      return value;
+  if (kind == "result" && which < op.getNumResults())
+    return frame.pointers.lookup(op.getResult(which));
+  if (kind == "state" && source.size() == 3 && which < op.getInputs().size()) {
+    unsigned buffer = static_cast<unsigned>(cast<IntegerAttr>(source[2]).getInt());
+    auto pools = frame.statePools.find(op.getInputs()[which]);
+    if (pools != frame.statePools.end() && buffer < pools->second.size())
+      return pools->second[buffer];
+  }
+  return bad();
+}
+
+LogicalResult EntryEmitter::emitDispatch(Frame &frame, tw::DispatchOp op) {
+  auto kernel = symbols.lookup<func::FuncOp>(op.getKernel());
+  if (!kernel)
+    return op.emitError("kernel '") << op.getKernel() << "' is not in the module";
+
+  // Results: tensors get their place, a state is its operand updated in place.
+  Value stateOperand;
+  for (Value input : op.getInputs())
+    if (isa<tw::StateType>(input.getType()))
+      stateOperand = input;
+  for (OpResult result : op->getResults()) {
+    if (isa<tw::StateType>(result.getType())) {
+      if (!stateOperand)
+        return op.emitError("makes a state without taking one");
+      SmallVector<Value> pools = frame.statePools.lookup(stateOperand);
+      frame.statePools[result] = pools;
+      continue;
+    }
+    FailureOr<Value> pointer = resultPointer(frame, result);
+    if (failed(pointer))
+      return failure();
+    frame.pointers[result] = *pointer;
+  }
+
+  unsigned arguments = kernel.getNumArguments() - 2; // without the range of chunks
+  Value table = localArray(frame, std::max(arguments, 1u));
+  for (unsigned i = 0; i < arguments; ++i) {
+    FailureOr<Value> value = kernelArgument(frame, op, kernel, i);
+    if (failed(value))
+      return failure();
+    LLVM::StoreOp::create(b, loc, *value, slot(table, i));
+  }
+
+  SmallVector<Value> counts = {field(frame.step, offsetof(tw_abi_step, padded_rows), i64), field(frame.step, offsetof(tw_abi_step, rows), i64),
+                               field(frame.step, offsetof(tw_abi_step, tile_count), i64),
+                               field(frame.step, offsetof(tw_abi_step, padded_logit_rows), i64)};
+  std::function<Value(AffineExpr)> expand = [&](AffineExpr expr) -> Value {
+    if (auto value = dyn_cast<AffineConstantExpr>(expr))
+      return constant(value.getValue());
+    if (auto value = dyn_cast<AffineSymbolExpr>(expr))
+      return counts[value.getPosition()];
+    auto binary = cast<AffineBinaryOpExpr>(expr);
+    Value lhs = expand(binary.getLHS()), rhs = expand(binary.getRHS());
+    switch (expr.getKind()) {
+    case AffineExprKind::Add:
+      return LLVM::AddOp::create(b, loc, lhs, rhs);
+    case AffineExprKind::Mul:
+      return LLVM::MulOp::create(b, loc, lhs, rhs);
+    case AffineExprKind::FloorDiv:
+      return LLVM::UDivOp::create(b, loc, lhs, rhs);
+    case AffineExprKind::CeilDiv: {
+      Value up = LLVM::SubOp::create(b, loc, LLVM::AddOp::create(b, loc, lhs, rhs), constant(1));
+      return LLVM::UDivOp::create(b, loc, up, rhs);
+    }
+    default:
+      return LLVM::URemOp::create(b, loc, lhs, rhs);
+    }
+  };
+  Value chunks = expand(op.getChunks().getResult(0));
+
+  if (!target.lookupSymbol(op.getKernel())) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(target.getBody());
+    LLVM::LLVMFuncOp::create(b, loc, op.getKernel(), LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {ptr, i64, i64}));
+  }
+  static_assert(sizeof(tw_abi_work) == 24, "a work is three 64-bit words");
+  Value work = localArray(frame, 3);
+  LLVM::StoreOp::create(b, loc, LLVM::AddressOfOp::create(b, loc, ptr, op.getKernel()), slot(work, 0));
+  LLVM::StoreOp::create(b, loc, table, slot(work, 1));
+  LLVM::StoreOp::create(b, loc, chunks, slot(work, 2));
+  Value phase = field(frame.step, offsetof(tw_abi_step, phase), ptr);
+  auto phaseType = LLVM::LLVMFunctionType::get(i32, {ptr, ptr, i64});
+  auto call = LLVM::CallOp::create(b, loc, phaseType, ValueRange{phase, frame.step, work, constant(1)});
+  returnIfCancelled(frame, call.getResult());
+  return success();
+}
+
+LogicalResult EntryEmitter::emitCall(Frame &frame, func::CallOp op) {
+  auto callee = symbols.lookup<func::FuncOp>(op.getCallee());
+  ArgumentSlots slots(callee);
+  Value table = localArray(frame, slots.count);
+  for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
+    if (isa<tw::StateType>(operand.getType())) {
+      for (auto [buffer, pool] : llvm::enumerate(frame.statePools.lookup(operand)))
+        LLVM::StoreOp::create(b, loc, pool, slot(table, slots.first[index] + buffer));
+      continue;
+    }
+    Value pointer = frame.pointers.lookup(operand);
+    if (!pointer)
+      return op.emitError("operand ") << index << " has no address";
+    LLVM::StoreOp::create(b, loc, pointer, slot(table, slots.first[index]));
+  }
+  for (OpResult result : op->getResults()) {
+    int at = slots.results[result.getResultNumber()];
+    if (at < 0) {
+      // The callee returns the state it was given: find which argument its returned value came from.
+      Value inner = callee.front().getTerminator()->getOperand(result.getResultNumber());
+      while (auto made = inner.getDefiningOp()) {
+        Value before;
+        for (Value operand : made->getOperands())
+          if (isa<tw::StateType>(operand.getType()))
+            before = operand;
+        if (!before)
+          return op.emitError("the callee makes a state without taking one");
+        inner = before;
+      }
+      SmallVector<Value> pools = frame.statePools.lookup(op.getOperand(cast<BlockArgument>(inner).getArgNumber()));
+      frame.statePools[result] = pools;
+      continue;
+    }
+    FailureOr<Value> pointer = resultPointer(frame, result);
+    if (failed(pointer))
+      return failure();
+    frame.pointers[result] = *pointer;
+    LLVM::StoreOp::create(b, loc, *pointer, slot(table, static_cast<unsigned>(at)));
+  }
+  const FunctionPlan &own = plan.find(frame.source)->second;
+  auto base = own.callBases.find(op);
+  for (unsigned region = 0; region < numArenaRegions; ++region) {
+    ArenaPlace place{static_cast<ArenaRegion>(region), base == own.callBases.end() ? 0 : base->second.bytes[region]};
+    LLVM::StoreOp::create(b, loc, placed(frame, place), slot(table, slots.regionBases + region));
+  }
+  auto code = target.lookupSymbol<LLVM::LLVMFuncOp>(layerName(callee));
+  auto call = LLVM::CallOp::create(b, loc, code, ValueRange{frame.step, table});
+  returnIfCancelled(frame, call.getResult());
+  return success();
+}
+
+} // namespace
+
+LogicalResult emitStepEntry(ModuleOp program, StringRef entryName, const ProgramPlan &plan, const ProgramTables &tables,
+                            StringRef symbol, ModuleOp target) {
+  auto function = program.lookupSymbol<func::FuncOp>(entryName);
+  if (!function)
+    return program.emitError("no function '") << entryName << "' in the program";
+  return EntryEmitter(program, plan, tables, symbol, target).emitEntry(function);
+}
+
+} // namespace tilewright::cpu

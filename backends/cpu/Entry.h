@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Step entries: the code that runs a planned program's dispatches as phases (runtime/api/abi.h).
+#pragma once
+
+#include "llvm/ADT/StringMap.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/bufferize/ProgramPlan.h"
+
+namespace tilewright::cpu {
+
+/// Where a program's weights and states stand in the manifest's tables.
+struct ProgramTables {
+  llvm::StringMap<int64_t> weights; ///< by ml_program.global name
+  /// For each state argument of the entry function (by its tw.name): index of its first buffer among all state buffers.
+  llvm::StringMap<int64_t> states;
+};
+
+/// Emits `i32 @symbol(tw_abi_step *)` for the program function `entryName` of `program` into `target`, a module of LLVM
+/// dialect ops; layer functions become internal functions named "<symbol>.<name>". Kernels are declared, not defined.
+/// Function arguments of the entry are known by tw.name: tokens, positions, row_start, kv_len, logit_rows; the one tensor
+/// result is the logits.
+mlir::LogicalResult emitStepEntry(mlir::ModuleOp program, llvm::StringRef entryName, const ProgramPlan &plan,
+                                  const ProgramTables &tables, llvm::StringRef symbol, mlir::ModuleOp target);
+
+} // namespace tilewright::cpu
