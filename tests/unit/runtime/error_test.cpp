@@ -19,8 +19,8 @@ TEST(Error, CarriesCodeAndMessage) {
 
 // The numbers are binary interface: changing one breaks every program built against an earlier header.
 TEST(Error, StatusNumbersStayPut) {
-  const char *names[] = {"OK",           "INVALID",   "NOT_FOUND", "UNSUPPORTED", "INCOMPATIBLE", "CORRUPT", "EXHAUSTED",
-                         "CONTEXT_FULL", "CANCELLED", "IO",        "DEVICE",      "INTERNAL"};
+  const char *names[] = {"OK",        "INVALID",      "NOT_FOUND", "UNSUPPORTED", "INCOMPATIBLE", "CORRUPT",
+                         "EXHAUSTED", "CONTEXT_FULL", "CANCELLED", "IO",          "DEVICE",       "INTERNAL"};
   for (int i = 0; i < 12; ++i)
     EXPECT_STREQ(statusName(static_cast<tw_status_code>(i)), names[i]) << i;
   EXPECT_STREQ(statusName(static_cast<tw_status_code>(12)), "UNKNOWN");
