@@ -11,7 +11,7 @@
 
 using namespace mlir;
 
-namespace tilewright::cpu {
+namespace tilewright {
 namespace {
 
 /// Slots of a layer function's argument table: one pointer per tensor or weight argument, one per buffer of a state
@@ -459,4 +459,4 @@ LogicalResult emitStepEntry(ModuleOp program, StringRef entryName, const Program
   return EntryEmitter(program, plan, tables, symbol, target).emitEntry(function);
 }
 
-} // namespace tilewright::cpu
+} // namespace tilewright

@@ -6,7 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/bufferize/ProgramPlan.h"
 
-namespace tilewright::cpu {
+namespace tilewright {
 
 /// Where a program's weights and states stand in the manifest's tables.
 struct ProgramTables {
@@ -22,4 +22,4 @@ struct ProgramTables {
 mlir::LogicalResult emitStepEntry(mlir::ModuleOp program, llvm::StringRef entryName, const ProgramPlan &plan,
                                   const ProgramTables &tables, llvm::StringRef symbol, mlir::ModuleOp target);
 
-} // namespace tilewright::cpu
+} // namespace tilewright

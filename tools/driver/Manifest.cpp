@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/driver/Manifest.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tilewright {
+
+static std::string text(const flatbuffers::String *value) { return value ? value->str() : std::string(); }
+
+void describeGraph(const graph::Graph &graph, artifact::ManifestT &manifest) {
+  manifest.model_name = text(graph.name());
+  manifest.context_length = graph.context_length();
+  manifest.vocab_size = graph.vocab_size();
+  const graph::Tokenizer *from = graph.tokenizer();
+  if (!from)
+    return;
+  auto to = std::make_unique<artifact::TokenizerT>();
+  to->kind = text(from->kind());
+  to->pre = text(from->pre());
+  for (const flatbuffers::String *token : *from->tokens())
+    to->tokens.push_back(token->str());
+  if (from->merges())
+    for (const flatbuffers::String *merge : *from->merges())
+      to->merges.push_back(merge->str());
+  if (from->token_types())
+    to->token_types.assign(from->token_types()->begin(), from->token_types()->end());
+  if (from->scores())
+    to->scores.assign(from->scores()->begin(), from->scores()->end());
+  if (from->eot_ids())
+    to->eot_ids.assign(from->eot_ids()->begin(), from->eot_ids()->end());
+  to->bos_id = from->bos_id();
+  to->eos_id = from->eos_id();
+  to->unk_id = from->unk_id();
+  to->pad_id = from->pad_id();
+  to->add_bos = from->add_bos();
+  to->add_space_prefix = from->add_space_prefix();
+  to->chat_template = text(from->chat_template());
+  manifest.tokenizer = std::move(to);
+}
+
+uint32_t layoutIndex(const LayoutDescriptor &layout, artifact::ManifestT &manifest) {
+  for (auto [index, known] : llvm::enumerate(manifest.layouts))
+    if (known->name == layout.name)
+      return static_cast<uint32_t>(index);
+  auto entry = std::make_unique<artifact::LayoutT>();
+  entry->name = layout.name;
+  entry->block_elements = layout.blockElements;
+  entry->block_bytes = layout.blockBytes;
+  entry->rows_per_group = layout.rowsPerGroup;
+  for (const LayoutField &field : layout.fields) {
+    auto described = std::make_unique<artifact::LayoutFieldT>();
+    described->bits = field.bits;
+    described->source_bit = field.sourceBit;
+    described->xor_mask = field.xorMask;
+    described->order.assign(field.order.begin(), field.order.end());
+    for (const LayoutSplit &split : field.splits) {
+      auto digit = std::make_unique<artifact::LayoutSplitT>();
+      digit->extent = split.extent;
+      digit->stride_bits = split.strideBits;
+      described->splits.push_back(std::move(digit));
+    }
+    entry->fields.push_back(std::move(described));
+  }
+  manifest.layouts.push_back(std::move(entry));
+  return static_cast<uint32_t>(manifest.layouts.size() - 1);
+}
+
+static std::unique_ptr<artifact::LinearSizeT> linear(const RegionBytes &bytes) {
+  auto size = std::make_unique<artifact::LinearSizeT>();
+  size->per_row = bytes[ArenaRegion::Rows];
+  size->per_logit_row = bytes[ArenaRegion::LogitRows];
+  size->constant = bytes[ArenaRegion::Constant];
+  return size;
+}
+
+void describeArena(const FunctionPlan &plan, artifact::StepVariantT &variant) {
+  variant.arena = linear(plan.size);
+  variant.arena_lower_bound = linear(plan.lowerBound);
+  variant.arena_without_reuse = linear(plan.withoutReuse);
+}
+
+std::string serialize(const artifact::ManifestT &manifest) {
+  flatbuffers::FlatBufferBuilder builder(1 << 20);
+  artifact::FinishManifestBuffer(builder, artifact::Manifest::Pack(builder, &manifest));
+  return std::string(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
+}
+
+} // namespace tilewright
