@@ -50,11 +50,11 @@ bool isIdentifier(StringRef text, bool dots) {
   return all_of(text, [&](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '-' || (dots && c == '.'); });
 }
 
-bool isPrintableName(StringRef text) {
-  if (text.empty() || text.size() > maxNameBytes || !json::isUTF8(text))
-    return false;
-  return none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+bool isPrintableText(StringRef text) {
+  return json::isUTF8(text) && none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
+
+bool isPrintableName(StringRef text) { return !text.empty() && text.size() <= maxNameBytes && isPrintableText(text); }
 
 std::optional<uint64_t> checkedByteSize(ArrayRef<int64_t> sizes, uint64_t bytes) {
   uint64_t total = bytes;

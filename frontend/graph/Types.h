@@ -65,6 +65,9 @@ llvm::StringRef opDialect(llvm::StringRef op);
 /// bytes.
 bool isIdentifier(llvm::StringRef text, bool dots);
 
+/// True for well-formed UTF-8 without control characters.
+bool isPrintableText(llvm::StringRef text);
+
 /// True for well-formed UTF-8 without control characters of 1 to 1024 bytes.
 bool isPrintableName(llvm::StringRef text);
 
