@@ -81,7 +81,8 @@ target_precompile_headers(tilewright_pch PRIVATE
   <mlir/IR/Builders.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/OpImplementation.h> <mlir/IR/PatternMatch.h>
   <mlir/Pass/Pass.h> <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Tensor/IR/Tensor.h>)
 
-# tilewright_tablegen_dialect(file.td): ops, types, attributes and dialect declarations of one ODS file, beside it in the build tree.
+# tilewright_tablegen_dialect(file.td): ops, types, attributes, dialect declarations and documentation of one ODS file,
+# beside it in the build tree.
 function(tilewright_tablegen_dialect stem dialect)
   set(LLVM_TARGET_DEFINITIONS ${stem}.td)
   mlir_tablegen(${stem}.h.inc -gen-op-decls -dialect=${dialect})
@@ -94,6 +95,8 @@ function(tilewright_tablegen_dialect stem dialect)
   mlir_tablegen(${stem}Attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${dialect})
   mlir_tablegen(${stem}Dialect.h.inc -gen-dialect-decls -dialect=${dialect})
   mlir_tablegen(${stem}Dialect.cpp.inc -gen-dialect-defs -dialect=${dialect})
+  mlir_tablegen(${stem}.md -gen-dialect-doc -dialect=${dialect})
+  set_property(GLOBAL APPEND PROPERTY TILEWRIGHT_DIALECT_DOCS "${dialect} ${CMAKE_CURRENT_BINARY_DIR}/${stem}.md")
   string(TOLOWER ${dialect} lower)
   add_public_tablegen_target(tilewright_${lower}_tablegen)
   add_dependencies(tilewright_headers tilewright_${lower}_tablegen)

@@ -61,5 +61,6 @@ config.substitutions += [
     ("%python", sys.executable),
     ("%llvm-lib", config.llvm_lib),
     ("%cxx", config.tilewright_cxx),
+    ("%build", config.tilewright_build),
     ("%root", config.tilewright_source),
 ]
