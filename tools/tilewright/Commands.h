@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The subcommands; each adds itself to the command line and sets the exit code when it runs.
+#pragma once
+
+#include "runtime/api/tilewright_status.h"
+
+#include <CLI/CLI.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace tilewright::cli {
+
+/// Exit codes of every command (docs/status-and-exit-codes.md).
+enum ExitCode {
+  Success = 0,
+  WorkFailed = 1,
+  Usage = 2,
+  BadInput = 3,
+  Unsupported = 4,
+  Incompatible = 5,
+  Resources = 6,
+  CheckFailed = 7,
+  Interrupted = 130
+};
+
+ExitCode exitCodeOf(tw_status status);
+
+/// A failed command: what main prints behind "tilewright: error: ", and the exit code.
+struct Failure : std::runtime_error {
+  Failure(ExitCode code, const std::string &message) : std::runtime_error(message), code(code) {}
+  ExitCode code;
+};
+
+/// Throws Failure with tw_last_error() unless `status` is TW_OK; `where` precedes the message.
+void check(tw_status status, const std::string &where);
+
+void addGenerate(CLI::App &app);
+void addRun(CLI::App &app);
+void addBench(CLI::App &app);
+void addTokenize(CLI::App &app);
+void addInspect(CLI::App &app);
+
+/// Commands that tilewright-compiler does: import, compile, verify, plugins; their arguments go to it as they are.
+extern const char *const compilerCommands[][2];
+bool isCompilerCommand(const std::string &name);
+/// Replaces this process by tilewright-compiler; returns only on failure.
+[[noreturn]] void execCompiler(const std::vector<std::string> &arguments);
+/// Runs tilewright-compiler as a child and waits; throws Failure with its exit code.
+void runCompiler(const std::vector<std::string> &arguments);
+
+/// The artifact folder for `path`: itself when it is a compiled model; a .gguf or .twg file is imported and compiled
+/// into the cache first. `numerics` as for compile.
+std::string artifactFor(const std::string &path, const std::string &numerics, const std::vector<std::string> &plugins);
+
+/// True for a .twg or .gguf file (by its first bytes).
+bool isModelFile(const std::string &path);
+
+} // namespace tilewright::cli

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The boundary to tilewright-compiler: forwarded commands, and models compiled into the cache on first use.
+#include "tools/tilewright/Commands.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace tilewright::cli {
+
+const char *const compilerCommands[][2] = {{"import", "Turn a model file into a graph (.twg)"},
+                                           {"compile", "Compile a graph ahead of time"},
+                                           {"verify", "Compare a compiled model with the reference"},
+                                           {"plugins", "List plugins"},
+                                           {nullptr, nullptr}};
+
+bool isCompilerCommand(const std::string &name) {
+  for (const auto *command = compilerCommands; (*command)[0]; ++command)
+    if (name == (*command)[0])
+      return true;
+  return false;
+}
+
+static std::string compilerPath() {
+  std::error_code error;
+  fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error)
+    throw Failure(WorkFailed, "cannot find this program's own folder: " + error.message());
+  fs::path compiler = self.parent_path() / "tilewright-compiler";
+  if (!fs::exists(compiler, error))
+    throw Failure(Unsupported, "this command needs the compiler, which is not installed (looked for " + compiler.string() + ")");
+  return compiler.string();
+}
+
+static std::vector<char *> argumentVector(std::vector<std::string> &words) {
+  std::vector<char *> argv;
+  for (std::string &word : words)
+    argv.push_back(word.data());
+  argv.push_back(nullptr);
+  return argv;
+}
+
+void execCompiler(const std::vector<std::string> &arguments) {
+  std::vector<std::string> words = {compilerPath()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char *> argv = argumentVector(words);
+  execv(argv[0], argv.data());
+  throw Failure(WorkFailed, "cannot start " + words[0] + ": " + std::strerror(errno));
+}
+
+void runCompiler(const std::vector<std::string> &arguments) {
+  std::vector<std::string> words = {compilerPath()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char *> argv = argumentVector(words);
+  pid_t child = fork();
+  if (child < 0)
+    throw Failure(WorkFailed, std::string("cannot start the compiler: ") + std::strerror(errno));
+  if (child == 0) {
+    // What the compiler prints is not this command's result.
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      throw Failure(WorkFailed, std::string("lost the compiler process: ") + std::strerror(errno));
+  if (WIFSIGNALED(status))
+    throw Failure(WorkFailed, "the compiler was ended by signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")");
+  if (WEXITSTATUS(status) != 0)
+    throw Failure(static_cast<ExitCode>(WEXITSTATUS(status)), "the model could not be compiled (see above)");
+}
+
+bool isModelFile(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  char head[8] = {};
+  file.read(head, sizeof head);
+  return std::memcmp(head, "GGUF", 4) == 0 || std::memcmp(head + 4, "TWG1", 4) == 0;
+}
+
+std::string artifactFor(const std::string &path, const std::string &numerics, const std::vector<std::string> &plugins) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0)
+    throw Failure(BadInput, path + ": " + std::strerror(errno));
+  if (S_ISDIR(info.st_mode))
+    return path;
+  if (!isModelFile(path))
+    throw Failure(BadInput, path + ": neither a compiled model (a folder) nor a .gguf or .twg file");
+
+  const char *home = std::getenv("HOME"), *xdg = std::getenv("XDG_CACHE_HOME");
+  fs::path cache = xdg && *xdg ? fs::path(xdg) : fs::path(home && *home ? home : "/tmp") / ".cache";
+  std::vector<std::string> words = {"compile", path, "--cache", (cache / "tilewright").string(), "--numerics", numerics};
+  for (const std::string &plugin : plugins)
+    words.insert(words.end(), {"--plugin", plugin});
+
+  // The compiler prints the folder it compiled to, or found, into a file that only this process reads.
+  fs::path answer = fs::temp_directory_path() / ("tilewright-" + std::to_string(getpid()) + ".path");
+  words.insert(words.end(), {"--print-folder", answer.string()});
+  runCompiler(words);
+  std::ifstream file(answer);
+  std::string folder;
+  std::getline(file, folder);
+  std::error_code ignored;
+  fs::remove(answer, ignored);
+  if (folder.empty())
+    throw Failure(WorkFailed, "the compiler did not say where it put the model");
+  return folder;
+}
+
+} // namespace tilewright::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/tilewright/Model.h"
+
+namespace tilewright::cli {
+
+void addModelOptions(CLI::App &command, ModelOptions &options) {
+  command.add_option("model", options.path, "A compiled model (folder), or a .gguf or .twg file to compile into the cache first")->required();
+  command.add_option("--threads", options.threads, "Threads to use (default: all CPUs of this process)")->check(CLI::Range(1, 1024));
+  command.add_option("--context", options.context, "Tokens a session may hold (default: the model's own)")->check(CLI::PositiveNumber);
+  command.add_option("--level", options.level, "Level of compiled code to run (default: the best this CPU has)");
+  command.add_option("--numerics", options.numerics, "precise or fast, when a model file is compiled first")->check(CLI::IsMember({"precise", "fast"}))->capture_default_str();
+  command.add_option("--plugin", options.plugins, "A plugin (file or name), when a model file is compiled first");
+  command.add_flag("--check-weights", options.checkWeights, "Verify the hashes of all weights at load");
+}
+
+ModelPointer loadModel(const ModelOptions &options) {
+  const std::string folder = artifactFor(options.path, options.numerics, options.plugins);
+  tw_model_options wanted = {};
+  wanted.size = sizeof wanted;
+  wanted.threads = options.threads;
+  wanted.context = options.context;
+  wanted.level = options.level.empty() ? nullptr : options.level.c_str();
+  wanted.check_weights = options.checkWeights;
+  tw_model *model = nullptr;
+  check(tw_model_load(folder.c_str(), &wanted, &model), "");
+  return ModelPointer(model);
+}
+
+SessionPointer newSession(tw_model *model) {
+  tw_session *session = nullptr;
+  check(tw_session_create(model, &session), "");
+  return SessionPointer(session);
+}
+
+std::vector<float> step(tw_model *model, tw_session *session, const std::vector<int32_t> &tokens, bool allRows) {
+  std::vector<int64_t> wanted;
+  if (allRows)
+    for (size_t i = 0; i < tokens.size(); ++i)
+      wanted.push_back(static_cast<int64_t>(i));
+  std::vector<float> logits(static_cast<size_t>(tw_model_vocab_size(model)) * (allRows ? tokens.size() : 1));
+  tw_step_request request = {};
+  request.size = sizeof request;
+  request.session = session;
+  request.tokens = tokens.data();
+  request.count = static_cast<int64_t>(tokens.size());
+  request.wanted = allRows ? wanted.data() : nullptr;
+  request.wanted_count = static_cast<int64_t>(wanted.size());
+  request.logits = logits.data();
+  check(tw_step(model, &request, 1), "");
+  return logits;
+}
+
+std::vector<int32_t> tokenize(const tw_model *model, const std::string &text, bool parseSpecial) {
+  std::vector<int32_t> ids(text.size() + 16);
+  int64_t count = 0;
+  check(tw_tokenize(model, text.data(), text.size(), parseSpecial, ids.data(), static_cast<int64_t>(ids.size()), &count), "");
+  ids.resize(static_cast<size_t>(count));
+  return ids;
+}
+
+} // namespace tilewright::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What every command that runs a model shares: its options, loading, sessions.
+#pragma once
+
+#include "tools/tilewright/Commands.h"
+
+#include "runtime/api/tilewright.h"
+
+#include <memory>
+#include <vector>
+
+namespace tilewright::cli {
+
+struct ModelOptions {
+  std::string path;
+  std::string numerics = "fast";
+  std::vector<std::string> plugins;
+  std::string level;
+  int threads = 0;
+  int context = 0;
+  bool checkWeights = false;
+};
+
+/// Adds the model argument and --threads, --context, --target, --numerics, --plugin.
+void addModelOptions(CLI::App &command, ModelOptions &options);
+
+struct ModelDeleter {
+  void operator()(tw_model *model) const { tw_model_release(model); }
+};
+struct SessionDeleter {
+  void operator()(tw_session *session) const { tw_session_release(session); }
+};
+using ModelPointer = std::unique_ptr<tw_model, ModelDeleter>;
+using SessionPointer = std::unique_ptr<tw_session, SessionDeleter>;
+
+/// Loads the artifact (compiling a .gguf or .twg into the cache first); throws Failure.
+ModelPointer loadModel(const ModelOptions &options);
+SessionPointer newSession(tw_model *model);
+
+/// Appends `tokens` and returns the logits of the wanted rows (all of them: [tokens, vocab]; else the last).
+std::vector<float> step(tw_model *model, tw_session *session, const std::vector<int32_t> &tokens, bool allRows = false);
+
+std::vector<int32_t> tokenize(const tw_model *model, const std::string &text, bool parseSpecial);
+
+} // namespace tilewright::cli

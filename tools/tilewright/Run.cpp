@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One forward pass over a padded batch: input_ids [B, T] (attention_mask [B, T], position_ids [B, T]) -> logits [B, T, V].
+#include "tools/tilewright/Model.h"
+#include "tools/tilewright/Safetensors.h"
+
+#include <cstring>
+
+namespace tilewright::cli {
+namespace {
+
+struct RunOptions {
+  ModelOptions model;
+  std::string inputs;
+  std::string outputs;
+};
+
+/// A tensor of whole numbers as int64.
+std::vector<int64_t> integers(const NamedTensor &tensor, const std::string &name) {
+  std::vector<int64_t> values(static_cast<size_t>(tensor.elements()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (tensor.dtype == "I64") {
+      std::memcpy(&values[i], &tensor.bytes[i * 8], 8);
+    } else if (tensor.dtype == "I32") {
+      int32_t value;
+      std::memcpy(&value, &tensor.bytes[i * 4], 4);
+      values[i] = value;
+    } else if (tensor.dtype == "BOOL" || tensor.dtype == "U8") {
+      values[i] = tensor.bytes[i];
+    } else {
+      throw Failure(BadInput, "input '" + name + "' has dtype " + tensor.dtype + "; wanted I64, I32, U8 or BOOL");
+    }
+  }
+  return values;
+}
+
+void runRun(const RunOptions &options) {
+  TensorMap inputs = readSafetensors(options.inputs);
+  for (const auto &[name, tensor] : inputs)
+    if (name != "input_ids" && name != "attention_mask" && name != "position_ids")
+      throw Failure(BadInput, options.inputs + ": unknown input '" + name + "'; wanted input_ids, attention_mask, position_ids");
+  auto ids = inputs.find("input_ids");
+  if (ids == inputs.end())
+    throw Failure(BadInput, options.inputs + ": no input 'input_ids'");
+  if (ids->second.shape.size() != 2)
+    throw Failure(BadInput, options.inputs + ": input_ids has rank " + std::to_string(ids->second.shape.size()) + "; wanted [B, T]");
+  const int64_t batch = ids->second.shape[0], length = ids->second.shape[1];
+  auto optional = [&](const std::string &name) {
+    auto it = inputs.find(name);
+    if (it == inputs.end())
+      return std::vector<int64_t>();
+    if (it->second.shape != ids->second.shape)
+      throw Failure(BadInput, options.inputs + ": " + name + " has another shape than input_ids");
+    return integers(it->second, name);
+  };
+  std::vector<int64_t> tokens = integers(ids->second, "input_ids");
+  std::vector<int64_t> mask = optional("attention_mask"), positions = optional("position_ids");
+
+  ModelPointer model = loadModel(options.model);
+  const int64_t vocab = tw_model_vocab_size(model.get());
+  NamedTensor logits{"F32", {batch, length, vocab}, {}};
+  logits.bytes.resize(static_cast<size_t>(batch * length * vocab) * sizeof(float)); // pads stay zero
+  SessionPointer session = newSession(model.get());
+  for (int64_t b = 0; b < batch; ++b) {
+    std::vector<int32_t> row;
+    std::vector<int64_t> places;
+    for (int64_t t = 0; t < length; ++t) {
+      size_t at = static_cast<size_t>(b * length + t);
+      if (!mask.empty() && mask[at] == 0)
+        continue;
+      if (tokens[at] < 0 || tokens[at] >= vocab)
+        throw Failure(BadInput, options.inputs + ": input_ids[" + std::to_string(b) + ", " + std::to_string(t) + "] is " + std::to_string(tokens[at]) +
+                                    "; the vocabulary has " + std::to_string(vocab) + " tokens");
+      if (!positions.empty() && positions[at] != static_cast<int64_t>(row.size()))
+        throw Failure(Unsupported, options.inputs + ": position_ids[" + std::to_string(b) + ", " + std::to_string(t) + "] is " +
+                                       std::to_string(positions[at]) + "; only positions that count the visible tokens (here " + std::to_string(row.size()) +
+                                       ") are supported");
+      row.push_back(static_cast<int32_t>(tokens[at]));
+      places.push_back(t);
+    }
+    if (row.empty())
+      continue;
+    check(tw_session_truncate(session.get(), 0), "");
+    std::vector<float> rows = step(model.get(), session.get(), row, /*allRows=*/true);
+    for (size_t i = 0; i < places.size(); ++i)
+      std::memcpy(logits.bytes.data() + static_cast<size_t>((b * length + places[i]) * vocab) * sizeof(float), rows.data() + i * static_cast<size_t>(vocab),
+                  static_cast<size_t>(vocab) * sizeof(float));
+  }
+  writeSafetensors(options.outputs, {{"logits", std::move(logits)}});
+}
+
+} // namespace
+
+void addRun(CLI::App &app) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App *command = app.add_subcommand("run", "One forward pass from and to safetensors files");
+  addModelOptions(*command, options->model);
+  command->add_option("--inputs", options->inputs, "Safetensors file with input_ids [B,T], and attention_mask [B,T], position_ids [B,T] if wanted")->required();
+  command->add_option("--outputs", options->outputs, "Safetensors file to write: logits [B,T,V], zero at pads")->required();
+  command->footer("Example:\n  tilewright run smollm2/ --inputs in.safetensors --outputs out.safetensors");
+  command->callback([options] { runRun(*options); });
+}
+
+} // namespace tilewright::cli

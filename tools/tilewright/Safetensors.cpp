@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/tilewright/Safetensors.h"
+
+#include "tools/tilewright/Commands.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include <unistd.h>
+
+using nlohmann::json;
+
+namespace tilewright::cli {
+namespace {
+
+constexpr uint64_t maxHeaderBytes = 100'000'000;
+constexpr size_t maxDepth = 8;
+
+uint64_t bytesOf(const std::string &dtype) {
+  static const std::map<std::string, uint64_t> sizes = {{"BOOL", 1}, {"U8", 1}, {"I8", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2}, {"BF16", 2},
+                                                        {"I32", 4}, {"U32", 4}, {"F32", 4}, {"I64", 8}, {"U64", 8}, {"F64", 8}};
+  auto it = sizes.find(dtype);
+  return it == sizes.end() ? 0 : it->second;
+}
+
+[[noreturn]] void bad(const std::string &path, const std::string &message) { throw Failure(BadInput, path + ": " + message); }
+
+/// The JSON reader with two rules that nlohmann's parser leaves to its user: no key twice, bounded depth.
+json parseStrict(const std::string &path, const std::string &text) {
+  std::vector<std::set<std::string>> keys;
+  auto watch = [&](int depth, json::parse_event_t event, json &value) {
+    if (static_cast<size_t>(depth) > maxDepth)
+      bad(path, "the header is nested deeper than " + std::to_string(maxDepth));
+    if (event == json::parse_event_t::object_start)
+      keys.emplace_back();
+    else if (event == json::parse_event_t::object_end)
+      keys.pop_back();
+    else if (event == json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
+      bad(path, "the header has the key '" + value.get<std::string>() + "' twice");
+    return true;
+  };
+  try {
+    return json::parse(text, watch);
+  } catch (const json::exception &error) {
+    bad(path, std::string("the header is not JSON: ") + error.what());
+  }
+}
+
+struct Extent {
+  uint64_t begin, end;
+  std::string name;
+};
+
+} // namespace
+
+int64_t NamedTensor::elements() const {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+TensorMap readSafetensors(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    bad(path, std::strerror(errno));
+  file.seekg(0, std::ios::end);
+  const uint64_t size = static_cast<uint64_t>(file.tellg());
+  file.seekg(0);
+  uint8_t lengthBytes[8];
+  if (size < 8 || !file.read(reinterpret_cast<char *>(lengthBytes), 8))
+    bad(path, "has " + std::to_string(size) + " bytes; a safetensors file has at least 8");
+  uint64_t length = 0;
+  std::memcpy(&length, lengthBytes, 8);
+  if (length > maxHeaderBytes || length > size - 8)
+    bad(path, "the header claims " + std::to_string(length) + " bytes; the file has " + std::to_string(size - 8) + " behind it (limit 100000000)");
+  std::string header(length, '\0');
+  if (!file.read(header.data(), static_cast<std::streamsize>(length)) || header.empty() || header[0] != '{')
+    bad(path, "the header does not begin with '{'");
+  const uint64_t dataBytes = size - 8 - length;
+
+  TensorMap tensors;
+  std::vector<Extent> extents;
+  json root = parseStrict(path, header);
+  for (auto &[name, entry] : root.items()) {
+    if (name == "__metadata__")
+      continue;
+    auto wrong = [&](const std::string &what) { bad(path, "tensor '" + name + "': " + what); };
+    if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") || !entry.contains("data_offsets") || !entry["dtype"].is_string() ||
+        !entry["shape"].is_array() || !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
+      wrong("wanted dtype, shape and two data_offsets");
+    NamedTensor tensor;
+    tensor.dtype = entry["dtype"].get<std::string>();
+    uint64_t bytes = bytesOf(tensor.dtype);
+    if (bytes == 0)
+      wrong("unknown dtype '" + tensor.dtype + "'");
+    for (const json &dim : entry["shape"]) {
+      if (!dim.is_number_unsigned())
+        wrong("a dimension is not a whole number >= 0");
+      uint64_t extent = dim.get<uint64_t>();
+      if (extent > INT64_MAX || __builtin_mul_overflow(bytes, extent, &bytes))
+        wrong("its size overflows");
+      tensor.shape.push_back(static_cast<int64_t>(extent));
+    }
+    for (const json &offset : entry["data_offsets"])
+      if (!offset.is_number_unsigned())
+        wrong("an offset is not a whole number >= 0");
+    uint64_t begin = entry["data_offsets"][0].get<uint64_t>(), end = entry["data_offsets"][1].get<uint64_t>();
+    if (begin > end || end > dataBytes)
+      wrong("data_offsets [" + std::to_string(begin) + ", " + std::to_string(end) + ") lie outside the " + std::to_string(dataBytes) + " bytes of data");
+    if (end - begin != bytes)
+      wrong("has " + std::to_string(end - begin) + " bytes; its shape and dtype want " + std::to_string(bytes));
+    extents.push_back({begin, end, name});
+    tensor.bytes.resize(bytes);
+    file.seekg(static_cast<std::streamoff>(8 + length + begin));
+    if (!file.read(reinterpret_cast<char *>(tensor.bytes.data()), static_cast<std::streamsize>(bytes)))
+      wrong("cannot be read");
+    tensors.emplace(name, std::move(tensor));
+  }
+  std::sort(extents.begin(), extents.end(), [](const Extent &a, const Extent &b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
+  uint64_t at = 0;
+  for (const Extent &extent : extents) {
+    if (extent.begin != at)
+      bad(path, "tensor '" + extent.name + "' begins at byte " + std::to_string(extent.begin) + "; wanted " + std::to_string(at) + " (no gap, no overlap)");
+    at = extent.end;
+  }
+  if (at != dataBytes)
+    bad(path, std::to_string(dataBytes - at) + " bytes behind the last tensor");
+  return tensors;
+}
+
+void writeSafetensors(const std::string &path, const TensorMap &tensors) {
+  json header = json::object();
+  uint64_t at = 0;
+  for (const auto &[name, tensor] : tensors) {
+    header[name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {at, at + tensor.bytes.size()}}};
+    at += tensor.bytes.size();
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const uint64_t length = text.size();
+
+  const std::string temporary = path + ".tmp" + std::to_string(getpid());
+  std::FILE *file = std::fopen(temporary.c_str(), "wb");
+  if (!file)
+    throw Failure(WorkFailed, path + ": cannot be written: " + std::strerror(errno));
+  bool ok = std::fwrite(&length, 8, 1, file) == 1 && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  for (const auto &[name, tensor] : tensors)
+    ok = ok && std::fwrite(tensor.bytes.data(), 1, tensor.bytes.size(), file) == tensor.bytes.size();
+  ok = std::fclose(file) == 0 && ok;
+  if (!ok || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    std::string reason = std::strerror(errno);
+    std::remove(temporary.c_str());
+    throw Failure(WorkFailed, path + ": cannot be written: " + reason);
+  }
+}
+
+} // namespace tilewright::cli

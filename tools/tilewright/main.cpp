@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/tilewright/Commands.h"
+
+#include "runtime/api/Error.h"
+#include "runtime/api/tilewright.h"
+
+#include <cstdio>
+#include <iostream>
+
+using namespace tilewright;
+using namespace tilewright::cli;
+
+namespace tilewright::cli {
+
+ExitCode exitCodeOf(tw_status status) {
+  switch (status) {
+  case TW_OK:
+    return Success;
+  case TW_INVALID:
+  case TW_NOT_FOUND:
+  case TW_CORRUPT:
+  case TW_CONTEXT_FULL:
+    return BadInput;
+  case TW_UNSUPPORTED:
+    return Unsupported;
+  case TW_INCOMPATIBLE:
+    return Incompatible;
+  case TW_EXHAUSTED:
+    return Resources;
+  case TW_CANCELLED:
+    return Interrupted;
+  case TW_IO:
+  case TW_DEVICE:
+  case TW_INTERNAL:
+    return WorkFailed;
+  }
+  return WorkFailed;
+}
+
+void check(tw_status status, const std::string &where) {
+  if (status != TW_OK)
+    throw Failure(exitCodeOf(status), where.empty() ? tw_last_error() : where + ": " + tw_last_error());
+}
+
+} // namespace tilewright::cli
+
+int main(int argc, char **argv) {
+  // Compile-side commands keep their own help and options.
+  if (argc > 1 && isCompilerCommand(argv[1])) {
+    try {
+      execCompiler({argv + 1, argv + argc});
+    } catch (const Failure &failure) {
+      std::fprintf(stderr, "tilewright: error: %s\n", failure.what());
+      return failure.code;
+    }
+  }
+
+  CLI::App app{"Compiles transformer models ahead of time and runs them.", "tilewright"};
+  app.set_version_flag("--version", std::string("tilewright ") + tw_version());
+  app.require_subcommand(1);
+  for (const auto *command = compilerCommands; (*command)[0]; ++command)
+    app.add_subcommand((*command)[0], (*command)[1]);
+  addGenerate(app);
+  addRun(app);
+  addBench(app);
+  addTokenize(app);
+  addInspect(app);
+  app.footer("tilewright COMMAND --help explains a command.");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    int code = app.exit(error);
+    return code == 0 ? Success : Usage;
+  } catch (const Failure &failure) {
+    std::fprintf(stderr, "tilewright: error: %s\n", failure.what());
+    return failure.code;
+  } catch (const Error &error) {
+    std::fprintf(stderr, "tilewright: error: %s\n", error.what());
+    return exitCodeOf(error.code());
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "tilewright: error: %s\n", error.what());
+    return WorkFailed;
+  }
+  return Success;
+}
