@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What tilewright-compiler can do, as functions without MLIR or LLVM types: the command line (which uses exceptions)
+// fills an options struct and gets an exit code (docs/status-and-exit-codes.md). Each command is one file here; all
+// print errors as "file:place: error: ..." to stderr.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tilewright::driver {
+
+struct ImportOptions {
+  std::string input;  ///< .gguf
+  std::string output; ///< .twg
+};
+int importModel(const ImportOptions &options);
+
+struct InspectOptions {
+  std::string input;      ///< .twg or .gguf
+  std::string weightsDir;
+  enum class Form { Summary, Table, Json, Dot, Mlir } form = Form::Summary;
+  std::vector<std::string> plugins; ///< for the MLIR form
+};
+int inspectGraph(const InspectOptions &options);
+
+struct CompileOptions {
+  std::string input; ///< .twg, or .gguf (imported first)
+  std::string weightsDir;
+  std::string output;              ///< artifact folder; empty with `cache`
+  std::string cache;               ///< cache folder: compile only when it does not hold this model yet
+  std::string printFolder;         ///< file to write the artifact's path to
+  std::vector<std::string> targets; ///< "cpu", "cpu:portable", "cpu:LEVEL"
+  std::string numerics = "fast";
+  std::string receipts;            ///< file for the receipts, JSON
+  std::vector<std::string> requireFused;
+  std::string dumpAfter;           ///< stage after which the IR is printed to stdout
+  std::vector<std::string> plugins;
+  int threads = 0;
+  bool quiet = false;
+};
+int compileModel(const CompileOptions &options);
+
+struct VerifyOptions {
+  std::string input; ///< .twg or .gguf
+  std::string weightsDir;
+  std::string artifact;            ///< compiled model to compare; empty: the reference alone, f32 against f64
+  std::vector<std::string> prompts;
+  std::string expected;            ///< JSON of expected ids, NLLs and logits to compare with
+  std::vector<std::string> plugins;
+  int maxTokens = 0;               ///< greedy tokens to compare as well
+  bool json = false;
+};
+int verifyModel(const VerifyOptions &options);
+
+struct ReferenceOptions {
+  std::string input;
+  std::string weightsDir;
+  std::string prompt;
+  int maxTokens = 16;
+  bool f64 = false;
+  std::vector<std::string> plugins;
+};
+/// Writes text with the reference interpreter: slow, and right.
+int generateByReference(const ReferenceOptions &options);
+
+struct PluginsOptions {
+  std::vector<std::string> plugins;
+  bool json = false;
+};
+int listPlugins(const PluginsOptions &options);
+
+} // namespace tilewright::driver

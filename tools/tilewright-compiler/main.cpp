@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Options of the compile-side commands. Built with exceptions for the command-line parser; it sees no LLVM header.
+#include "tools/driver/Commands.h"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+using namespace tilewright::driver;
+
+namespace {
+
+void addPlugins(CLI::App &command, std::vector<std::string> &plugins) {
+  command.add_option("--plugin", plugins, "A plugin besides the installed ones: a file, or a name to look for in TILEWRIGHT_PLUGIN_PATH");
+}
+
+void addWeightsDir(CLI::App &command, std::string &folder) {
+  command.add_option("--weights-dir", folder, "Folder that holds the weights files, when they are not beside the graph")->check(CLI::ExistingDirectory);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app{"Compiles transformer models ahead of time.", "tilewright"};
+  app.require_subcommand(1);
+  int result = 0;
+
+  ImportOptions import;
+  CLI::App *command = app.add_subcommand("import", "Turn a model file into a graph (.twg)");
+  command->add_option("model", import.input, "GGUF file")->required();
+  command->add_option("-o,--output", import.output, "Graph file to write")->required();
+  command->footer("Example:\n  tilewright import SmolLM2-135M-Instruct.Q4_1.gguf -o smollm2.twg");
+  command->callback([&] { result = importModel(import); });
+
+  InspectOptions inspect;
+  bool table = false, json = false, dot = false, mlir = false;
+  command = app.add_subcommand("inspect", "Show what a graph holds");
+  command->add_option("graph", inspect.input, ".twg or .gguf file")->required();
+  auto *tableFlag = command->add_flag("--table", table, "All functions, ops and weights as a table");
+  auto *jsonFlag = command->add_flag("--json", json, "As JSON")->excludes(tableFlag);
+  auto *dotFlag = command->add_flag("--dot", dot, "As a DOT picture")->excludes(tableFlag)->excludes(jsonFlag);
+  command->add_flag("--mlir", mlir, "As MLIR, the text form that can be read back")->excludes(tableFlag)->excludes(jsonFlag)->excludes(dotFlag);
+  addWeightsDir(*command, inspect.weightsDir);
+  addPlugins(*command, inspect.plugins);
+  command->footer("Example:\n  tilewright inspect smollm2.twg --dot | dot -Tsvg > smollm2.svg");
+  command->callback([&] {
+    using Form = InspectOptions::Form;
+    inspect.form = table ? Form::Table : json ? Form::Json : dot ? Form::Dot : mlir ? Form::Mlir : Form::Summary;
+    result = inspectGraph(inspect);
+  });
+
+  CompileOptions compile;
+  command = app.add_subcommand("compile", "Compile a graph ahead of time");
+  command->add_option("model", compile.input, ".twg or .gguf file")->required();
+  auto *output = command->add_option("-o,--output", compile.output, "Folder to write the compiled model to");
+  command->add_option("--cache", compile.cache, "Cache folder: compile only if it does not hold this model yet")->excludes(output);
+  command->add_option("--print-folder", compile.printFolder, "File to write the compiled model's path to");
+  command->add_option("--target", compile.targets, "cpu (this machine, and avx2), cpu:portable (all levels) or cpu:LEVEL; repeatable");
+  command->add_option("--numerics", compile.numerics, "precise: f32 activations; fast: may quantise activations")
+      ->check(CLI::IsMember({"precise", "fast"}))
+      ->capture_default_str();
+  command->add_option("--receipts", compile.receipts, "Write what was fused, and what was not and why, as JSON");
+  command->add_option("--require-fused", compile.requireFused, "Fail unless every candidate of this kind was fused (attention, norm, feed_forward)");
+  command->add_option("--dump-ir-after", compile.dumpAfter, "Print the IR after a stage: import, simplify, recognise, share, fuse, tile, ...");
+  command->add_option("--threads", compile.threads, "Threads to compile with (default: all)")->check(CLI::Range(1, 1024));
+  command->add_flag("--quiet", compile.quiet, "No progress");
+  addWeightsDir(*command, compile.weightsDir);
+  addPlugins(*command, compile.plugins);
+  command->footer("Examples:\n  tilewright compile smollm2.twg -o smollm2/\n  tilewright compile smollm2.twg -o smollm2/ --target cpu:portable --require-fused attention");
+  command->callback([&] {
+    if (compile.output.empty() && compile.cache.empty())
+      throw CLI::RequiredError("--output");
+    result = compileModel(compile);
+  });
+
+  VerifyOptions verify;
+  command = app.add_subcommand("verify", "Compare a compiled model with the reference interpreter");
+  command->add_option("graph", verify.input, ".twg or .gguf file")->required();
+  command->add_option("--artifact", verify.artifact, "The compiled model (default: the interpreter in f32 against f64)");
+  command->add_option("--prompt", verify.prompts, "A prompt to compare on; repeatable (default: 8 seeded prompts)");
+  command->add_option("--expected", verify.expected, "JSON file of expected ids, NLLs and logits");
+  command->add_option("--max-tokens", verify.maxTokens, "Greedy tokens to compare as well")->check(CLI::NonNegativeNumber);
+  command->add_flag("--json", verify.json, "Print JSON");
+  addWeightsDir(*command, verify.weightsDir);
+  addPlugins(*command, verify.plugins);
+  command->footer("Example:\n  tilewright verify smollm2.twg --artifact smollm2/ --prompt \"The capital of France is\"");
+  command->callback([&] { result = verifyModel(verify); });
+
+  ReferenceOptions reference;
+  command = app.add_subcommand("reference", "Write text with the reference interpreter (slow, and right)");
+  command->add_option("graph", reference.input, ".twg or .gguf file")->required();
+  command->add_option("--prompt", reference.prompt, "The text to continue")->required();
+  command->add_option("--max-tokens", reference.maxTokens, "Tokens to write")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_flag("--f64", reference.f64, "Calculate in f64 instead of f32");
+  addWeightsDir(*command, reference.weightsDir);
+  addPlugins(*command, reference.plugins);
+  command->footer("Example:\n  tilewright reference smollm2.twg --prompt \"The capital of France is\" --max-tokens 8");
+  command->callback([&] { result = generateByReference(reference); });
+
+  PluginsOptions plugins;
+  command = app.add_subcommand("plugins", "About plugins");
+  command->require_subcommand(1);
+  CLI::App *list = command->add_subcommand("list", "List the plugins that are found, with their ops, passes and stages");
+  list->add_flag("--json", plugins.json, "Print JSON");
+  addPlugins(*list, plugins.plugins);
+  list->footer("Example:\n  tilewright plugins list");
+  list->callback([&] { result = listPlugins(plugins); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return result;
+}
