@@ -2,6 +2,7 @@
 // The words that passes and plugins share (Interfaces.td).
 #pragma once
 
+#include "ir/interfaces/Tiling.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 #include "runtime/api/layout.h"

@@ -36,6 +36,16 @@ def Gradient : OpInterface<"Gradient"> {
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$result_gradients)>];
 }
 
+def LoopMapped : OpInterface<"LoopMapped"> {
+  let cppNamespace = "::tilewright";
+  let description = [{
+    An op whose operands and results are cut together along a few parallel loops: upstream's TilingInterface follows from
+    the table that it returns (ir/interfaces/Tiling.td).
+  }];
+  let methods = [InterfaceMethod<"The op's loops and which of them each dimension follows; fails when the op cannot be cut.",
+      "::mlir::FailureOr<::tilewright::LoopMap>", "getLoopMap">];
+}
+
 def TileLowering : OpInterface<"TileLowering"> {
   let cppNamespace = "::tilewright";
   let description = [{

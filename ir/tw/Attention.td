@@ -3,10 +3,12 @@
 #define TILEWRIGHT_IR_TW_ATTENTION
 
 include "ir/tw/Elementwise.td"
+include "mlir/IR/SymbolInterfaces.td"
 
 def Tw_CausalKind : Tw_OneOf<["none", "end", "start"]>;
 
-def Tw_AppendOp : Tw_Op<"append", [AllTypesMatch<["state", "result"]>]> {
+def Tw_AppendOp : Tw_Op<"append", [AllTypesMatch<["state", "result"]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Appends rows to a growable state";
   let description = [{
     Adds the rows `row_start[b] <= n < row_start[b+1]` of each value to sequence b's buffers and returns the new state. The
@@ -18,7 +20,8 @@ def Tw_AppendOp : Tw_Op<"append", [AllTypesMatch<["state", "result"]>]> {
     ```
     Constraints:
     - (C1) one value per buffer, each of the buffer's type but for the leading dimension.
-    - (C2) the old state has no other use after this op, and no second op that changes it.
+    - (C2) the old state has no other use after this op, and no second op that changes it; a call whose callee appends to
+      its argument changes the state that it is given.
   }];
   let arguments = (ins Tw_StateType:$state, Tw_I32Tensor:$row_start, Variadic<Tw_FloatTensor>:$values);
   let results = (outs Tw_StateType:$result);
@@ -61,7 +64,7 @@ def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments]> {
     Tw_FloatTensor:$query, Optional<Tw_FloatTensor>:$key, Optional<Tw_FloatTensor>:$value,
     Optional<Tw_StateType>:$state, Optional<Tw_I32Tensor>:$row_start, Optional<Tw_I32Tensor>:$kv_len, Optional<Tw_I32Tensor>:$positions,
     Optional<Tw_BoolTensor>:$mask, Optional<Tw_FloatTensor>:$bias, Optional<Tw_FloatTensor>:$sinks,
-    F64Attr:$scale, DefaultValuedAttr<Tw_CausalKind, "\"none\"">:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$softcap);
+    F64Attr:$scale, DefaultValuedAttr<Tw_CausalKind, "\"none\"">:$causal, OptionalAttr<Tw_I64Attr>:$window, OptionalAttr<F64Attr>:$softcap);
   let results = (outs Tw_FloatTensor:$result);
   let assemblyFormat = [{ `query` `(` $query `:` type($query) `)` (`key` `(` $key^ `:` type($key) `)`)? (`value` `(` $value^ `:` type($value) `)`)?
     (`state` `(` $state^ `:` type($state) `)`)? (`row_start` `(` $row_start^ `:` type($row_start) `)`)? (`kv_len` `(` $kv_len^ `:` type($kv_len) `)`)?

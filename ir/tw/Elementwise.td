@@ -3,17 +3,21 @@
 #define TILEWRIGHT_IR_TW_ELEMENTWISE
 
 include "ir/tw/TwBase.td"
-include "ir/interfaces/Interfaces.td"
+include "ir/interfaces/Tiling.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-include "mlir/Interfaces/TilingInterface.td"
 
-// The tiling of elementwise ops: identity maps for operands and results (ir/interfaces/Tiling.h).
+// Loop d of an elementwise op follows dimension d of every operand and of the result.
 class Tw_ElementwiseOp<string mnemonic, list<Trait> traits = []>
-    : Tw_Op<mnemonic, !listconcat([Pure, SameOperandsAndResultShape,
-        DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
-          "getResultTilePosition", "generateResultTileValue", "getIterationDomainTileFromResultTile", "getIterationDomainTileFromOperandTiles"]>,
-        DeclareOpInterfaceMethods<TileLowering>], traits)>;
+    : Tw_Op<mnemonic, !listconcat([Pure, SameOperandsAndResultShape, DeclareOpInterfaceMethods<TileLowering>],
+                                  TiledByLoopMap.traits, traits)> {
+  let extraClassDefinition = TiledByLoopMap.methods # [{
+    ::mlir::FailureOr<::tilewright::LoopMap> $cppClass::getLoopMap() { return ::tilewright::elementwiseLoopMap(getOperation()); }
+    ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>> $cppClass::lowerTile(::mlir::OpBuilder &builder) {
+      return ::tilewright::tw::lowerElementwiseTile(getOperation(), builder);
+    }
+  }];
+}
 
 class Tw_UnaryOp<string mnemonic, string formula> : Tw_ElementwiseOp<mnemonic, [SameOperandsAndResultType]> {
   let summary = "Elementwise " # formula;
@@ -80,7 +84,6 @@ def Tw_CompareOp : Tw_ElementwiseOp<"compare", [AllTypesMatch<["lhs", "rhs"]>]> 
   let arguments = (ins Tw_CompareKind:$kind, RankedTensorOf<[AnyFloat, I32, I64]>:$lhs, RankedTensorOf<[AnyFloat, I32, I64]>:$rhs);
   let results = (outs Tw_BoolTensor:$result);
   let assemblyFormat = "$kind `,` $lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)";
-  let hasVerifier = 1;
 }
 
 def Tw_SelectOp : Tw_ElementwiseOp<"select", [AllTypesMatch<["on_true", "on_false", "result"]>]> {
@@ -98,7 +101,7 @@ def Tw_SelectOp : Tw_ElementwiseOp<"select", [AllTypesMatch<["on_true", "on_fals
   let arguments = (ins Tw_BoolTensor:$condition, Tw_AnyTensor:$on_true, Tw_AnyTensor:$on_false);
   let results = (outs Tw_AnyTensor:$result);
   let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($result)";
-  let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tw_CastOp : Tw_ElementwiseOp<"cast"> {
@@ -114,6 +117,7 @@ def Tw_CastOp : Tw_ElementwiseOp<"cast"> {
   }];
   let arguments = (ins RankedTensorOf<[AnyFloat, I1, I8, I32, I64]>:$input);
   let results = (outs RankedTensorOf<[AnyFloat, I1, I8, I32, I64]>:$result);
+  let hasFolder = 1;
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
 }
 

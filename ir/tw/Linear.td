@@ -5,7 +5,7 @@
 include "ir/tw/Elementwise.td"
 
 def Tw_LinearOp : Tw_Op<"linear", [Pure,
-    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    InferTypeOpAdaptor]> {
   let summary = "Linear map by a weight matrix [out, in]";
   let description = [{
     `y[..., o] = sum_i x[..., i] * w[o, i] + b[o]`. The weight may have a storage type (quantised); products accumulate in
@@ -27,11 +27,9 @@ def Tw_LinearOp : Tw_Op<"linear", [Pure,
   let hasVerifier = 1;
 }
 
-def Tw_QuantizeRowsOp : Tw_Op<"quantize_rows", [Pure,
-    DeclareOpInterfaceMethods<InferTypeOpInterface>,
-    DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
-      "getResultTilePosition", "generateResultTileValue"]>,
-    DeclareOpInterfaceMethods<TileLowering>]> {
+def Tw_QuantizeRowsOp : Tw_Op<"quantize_rows", !listconcat([Pure,
+    InferTypeOpAdaptor,
+    DeclareOpInterfaceMethods<TileLowering>], TiledByLoopMap.traits)> {
   let summary = "Activations to int8 by blocks of a row";
   let description = [{
     For each block of `block` neighbouring elements: `scale = max|x| / 127`, `q = round_half_even(x / scale)` (0 where the
@@ -45,16 +43,15 @@ def Tw_QuantizeRowsOp : Tw_Op<"quantize_rows", [Pure,
     Constraints:
     - (C1) rank 2; block >= 1 divides the static second dimension. (C2) result shapes follow.
   }];
-  let arguments = (ins Tw_FloatTensor:$input, I64Attr:$block);
+  let arguments = (ins Tw_FloatTensor:$input, Tw_I64Attr:$block);
   let results = (outs RankedTensorOf<[I8]>:$quants, Tw_FloatTensor:$scales, Tw_FloatTensor:$sums);
   let assemblyFormat = "$input `block` $block attr-dict `:` type($input) `->` type($quants) `,` type($scales) `,` type($sums)";
+  let extraClassDefinition = TiledByLoopMap.methods;
   let hasVerifier = 1;
 }
 
-def Tw_PackedLinearOp : Tw_Op<"packed_linear", [Pure, AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
-      "getResultTilePosition", "generateResultTileValue"]>,
-    DeclareOpInterfaceMethods<TileLowering>]> {
+def Tw_PackedLinearOp : Tw_Op<"packed_linear", !listconcat([Pure, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<TileLowering>], TiledByLoopMap.traits)> {
   let summary = "Linear map by a packed weight";
   let description = [{
     `tw.linear` after the weight took its canonical packed layout `[groups, blocks, bytes]` of i8, described by the storage
@@ -76,6 +73,7 @@ def Tw_PackedLinearOp : Tw_Op<"packed_linear", [Pure, AttrSizedOperandSegments,
   let results = (outs Tw_FloatTensor:$result);
   let assemblyFormat = [{ $input (`scales` $scales^)? (`sums` $sums^)? `weight` $weight (`bias` $bias^)? attr-dict `:`
     type($input) (`,` type($scales)^)? (`,` type($sums)^)? `,` type($weight) (`,` type($bias)^)? `->` type($result) }];
+  let extraClassDefinition = TiledByLoopMap.methods;
   let hasVerifier = 1;
 }
 

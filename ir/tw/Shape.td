@@ -30,7 +30,7 @@ def Tw_IotaOp : Tw_Op<"iota", [Pure]> {
     Constraints:
     - (C1) 0 <= dim < rank. (C2) the result has the shape of `like`.
   }];
-  let arguments = (ins Tw_AnyTensor:$like, I64Attr:$dim);
+  let arguments = (ins Tw_AnyTensor:$like, Tw_I64Attr:$dim);
   let results = (outs Tw_I32Tensor:$result);
   let assemblyFormat = "$like `dim` $dim attr-dict `:` type($like) `->` type($result)";
   let hasVerifier = 1;
@@ -54,6 +54,7 @@ def Tw_BroadcastOp : Tw_Op<"broadcast", [Pure]> {
   let results = (outs Tw_AnyTensor:$result);
   let assemblyFormat = "$input `like` $like `dims` $dims attr-dict `:` type($input) `,` type($like) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tw_ReduceKind : Tw_OneOf<["sum", "mean", "max", "min"]>;
@@ -79,10 +80,7 @@ def Tw_ReduceOp : Tw_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tw_ReshapeOp : Tw_Op<"reshape", [Pure,
-    DeclareOpInterfaceMethods<TilingInterface, ["getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
-      "getResultTilePosition", "generateResultTileValue"]>,
-    DeclareOpInterfaceMethods<TileLowering>]> {
+def Tw_ReshapeOp : Tw_Op<"reshape", !listconcat([Pure, DeclareOpInterfaceMethods<TileLowering>], TiledByLoopMap.traits)> {
   let summary = "The same elements in row-major order under another shape";
   let description = [{
     At most one dimension of the result is dynamic; it is computed from the number of elements.
@@ -98,6 +96,7 @@ def Tw_ReshapeOp : Tw_Op<"reshape", [Pure,
   let arguments = (ins Tw_AnyTensor:$input);
   let results = (outs Tw_AnyTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let extraClassDefinition = TiledByLoopMap.methods;
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -118,6 +117,7 @@ def Tw_TransposeOp : Tw_Op<"transpose", [Pure]> {
   let results = (outs Tw_AnyTensor:$result);
   let assemblyFormat = "$input `perm` $perm attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tw_SliceOp : Tw_Op<"slice", [Pure]> {
@@ -133,10 +133,11 @@ def Tw_SliceOp : Tw_Op<"slice", [Pure]> {
     - (C1) 0 <= dim < rank. (C2) 0 <= start, -1 <= size, and start + size within a static dimension.
     - (C3) the result's shape follows.
   }];
-  let arguments = (ins Tw_AnyTensor:$input, I64Attr:$dim, I64Attr:$start, I64Attr:$size);
+  let arguments = (ins Tw_AnyTensor:$input, Tw_I64Attr:$dim, Tw_I64Attr:$start, Tw_I64Attr:$size);
   let results = (outs Tw_AnyTensor:$result);
   let assemblyFormat = "$input `dim` $dim `start` $start `size` $size attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tw_ConcatOp : Tw_Op<"concat", [Pure]> {
@@ -150,10 +151,11 @@ def Tw_ConcatOp : Tw_Op<"concat", [Pure]> {
     - (C1) at least one operand; 0 <= dim < rank. (C2) operands agree in element type and in all other dimensions.
     - (C3) the result's dimension is the sum.
   }];
-  let arguments = (ins I64Attr:$dim, Variadic<Tw_AnyTensor>:$inputs);
+  let arguments = (ins Tw_I64Attr:$dim, Variadic<Tw_AnyTensor>:$inputs);
   let results = (outs Tw_AnyTensor:$result);
   let assemblyFormat = "`dim` $dim $inputs attr-dict `:` type($inputs) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tw_GatherOp : Tw_Op<"gather", [Pure]> {

@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
@@ -15,6 +16,13 @@
 
 #define GET_TYPEDEF_CLASSES
 #include "ir/tw/TwTypes.h.inc"
+
+namespace tilewright::tw {
+
+/// Kernel form of an elementwise op on a tile: one linalg.generic with scalar arith/math ops.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>> lowerElementwiseTile(mlir::Operation *op, mlir::OpBuilder &builder);
+
+} // namespace tilewright::tw
 
 #define GET_OP_CLASSES
 #include "ir/tw/Tw.h.inc"

@@ -18,8 +18,10 @@ def Tw_Dialect : Dialect {
 
     Softmax, norms, losses and reductions accumulate in f32 whatever the storage type.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect",
-                           "::mlir::ml_program::MLProgramDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::ml_program::MLProgramDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let hasConstantMaterializer = 1;
   let useDefaultTypePrinterParser = 1;
 }
 
@@ -53,6 +55,9 @@ def Tw_BoolTensor : RankedTensorOf<[I1]>;
 class Tw_OneOf<list<string> choices> : StringBasedAttr<
     CPred<"::llvm::is_contained({" # !interleave(!foreach(c, choices, "\"" # c # "\""), ", ") # "}, ::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
     "one of " # !interleave(choices, ", ")>;
+
+// I64Attr with a signed accessor.
+def Tw_I64Attr : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit signless integer attribute">;
 
 class Tw_Op<string mnemonic, list<Trait> traits = []> : Op<Tw_Dialect, mnemonic, traits>;
 

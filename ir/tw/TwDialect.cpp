@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/tw/Tw.h"
 
+#include "ir/interfaces/FloatStorage.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -27,6 +31,15 @@ void TwDialect::initialize() {
 #define GET_OP_LIST
 #include "ir/tw/Tw.cpp.inc"
       >();
+  attachFloatStorage(*getContext());
+}
+
+mlir::Operation *TwDialect::materializeConstant(mlir::OpBuilder &builder, mlir::Attribute value, mlir::Type type,
+                                                mlir::Location loc) {
+  auto elements = llvm::dyn_cast<mlir::ElementsAttr>(value);
+  if (!elements || elements.getShapedType() != type)
+    return nullptr;
+  return ConstantOp::create(builder, loc, type, elements);
 }
 
 } // namespace tilewright::tw

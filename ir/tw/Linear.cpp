@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/tw/Tw.h"
+
+#include "ir/tw/Shapes.h"
+
+using namespace mlir;
+
+namespace tilewright::tw {
+
+namespace {
+
+constexpr int64_t kGroupRows = 16; ///< rows of one group of a packed weight
+
+} // namespace
+
+LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  auto weight = cast<RankedTensorType>(adaptor.getWeight().getType());
+  // (C1)
+  if (input.getRank() < 1)
+    return emitOptionalError(location, "'tw.linear' op input has rank 0, wanted at least 1");
+  if (weight.getRank() != 2)
+    return emitOptionalError(location, "'tw.linear' op weight has rank ", weight.getRank(), ", wanted 2");
+  // (C4)
+  SmallVector<int64_t> shape(input.getShape());
+  shape.back() = weight.getDimSize(0);
+  types.push_back(input.clone(shape));
+  return success();
+}
+
+LogicalResult LinearOp::verify() {
+  RankedTensorType input = getInput().getType(), weight = getWeight().getType();
+  // (C1)
+  if (!dimsAgree(weight.getDimSize(1), input.getShape().back()))
+    return emitOpError("weight has ") << weight.getDimSize(1) << " columns, wanted the input's last dimension, "
+                                      << input.getShape().back();
+  // (C2)
+  Type element = weight.getElementType();
+  auto storage = dyn_cast<StorageType>(element);
+  if (!storage && !isa<FloatType>(element))
+    return emitOpError("weight has element type ") << element << ", wanted a float or a storage type";
+  if (storage && !isa<FloatType>(element) && !weight.isDynamicDim(1) &&
+      weight.getDimSize(1) % storage.getBlockElements() != 0)
+    return emitOpError("weight has ") << weight.getDimSize(1) << " columns, wanted a multiple of the block of " << element
+                                      << ", " << storage.getBlockElements();
+  // (C3)
+  if (getBias() && !shapesAgree(getBias().getType().getShape(), {weight.getDimSize(0)}))
+    return emitOpError("bias has shape ") << shapeText(getBias().getType().getShape()) << ", wanted "
+                                          << shapeText({weight.getDimSize(0)});
+  return success();
+}
+
+LogicalResult QuantizeRowsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  int64_t block = adaptor.getBlock();
+  // (C1)
+  if (input.getRank() != 2 || input.isDynamicDim(1))
+    return emitOptionalError(location, "'tw.quantize_rows' op input is ", input,
+                             ", wanted rank 2 and a static second dimension");
+  if (block < 1 || input.getDimSize(1) % block != 0)
+    return emitOptionalError(location, "'tw.quantize_rows' op has block ", block, ", wanted a divisor of ",
+                             input.getDimSize(1));
+  // (C2)
+  auto perBlock = input.clone({input.getDimSize(0), input.getDimSize(1) / block});
+  types.assign({RankedTensorType::get(input.getShape(), IntegerType::get(context, 8)), perBlock, perBlock});
+  return success();
+}
+
+/// Loops: rows, blocks.
+FailureOr<LoopMap> QuantizeRowsOp::getLoopMap() {
+  LoopMap map;
+  map.loops = 2;
+  LoopDims elements = {LoopDim::along(0), LoopDim::along(1, getBlock())};
+  map.operands = {elements};
+  map.results = {elements, leadingLoops(2, 2), leadingLoops(2, 2)};
+  return map;
+}
+
+LogicalResult PackedLinearOp::verify() {
+  RankedTensorType input = getInput().getType(), weight = getWeight().getType(), result = getType();
+  if (input.getRank() != 2 || input.isDynamicDim(1))
+    return emitOpError("input is ") << input << ", wanted rank 2 and a static second dimension";
+  if (result.getRank() != 2 || result.isDynamicDim(1) || !dimsAgree(result.getDimSize(0), input.getDimSize(0)))
+    return emitOpError("result is ") << result << ", wanted the input's rows and a static second dimension";
+  // (C1)
+  auto storage = dyn_cast<StorageType>(getElement());
+  if (!storage)
+    return emitOpError("element ") << getElement() << " is no storage type";
+  LayoutDescriptor layout = storage.getLayout();
+  int64_t block = layout.blockElements, columns = input.getDimSize(1);
+  if (layout.rowsPerGroup != kGroupRows || block < 1 || columns % block != 0)
+    return emitOpError("input has ") << columns << " columns, wanted a multiple of the block of " << getElement() << ", "
+                                     << block;
+  int64_t bytes = layout.packedBlockBytes();
+  if (weight.getRank() != 3 || weight.getDimSize(1) != columns / block || weight.getDimSize(2) != bytes)
+    return emitOpError("weight has shape ") << shapeText(weight.getShape()) << ", wanted "
+                                            << shapeText({ShapedType::kDynamic, columns / block, bytes});
+  // (C2)
+  bool isInteger = input.getElementType().isInteger(8);
+  if (static_cast<bool>(getScales()) != isInteger || static_cast<bool>(getSums()) != isInteger)
+    return emitOpError("takes ") << (isInteger ? "scales and sums with an input of i8" : "no scales and sums with a float input");
+  if (isInteger)
+    for (Value perBlock : {getScales(), getSums()})
+      if (!shapesAgree(cast<RankedTensorType>(perBlock.getType()).getShape(), {input.getDimSize(0), columns / block}))
+        return emitOpError("scales or sums are ") << perBlock.getType() << ", wanted "
+                                                  << shapeText({input.getDimSize(0), columns / block});
+  // (C3)
+  if (!weight.isDynamicDim(0) && weight.getDimSize(0) < llvm::divideCeilSigned(result.getDimSize(1), kGroupRows))
+    return emitOpError("weight has ") << weight.getDimSize(0) << " groups of 16 rows, wanted enough for "
+                                      << result.getDimSize(1);
+  // (C4)
+  if (getBias() && !shapesAgree(getBias().getType().getShape(), {result.getDimSize(1)}))
+    return emitOpError("bias has shape ") << shapeText(getBias().getType().getShape()) << ", wanted "
+                                          << shapeText({result.getDimSize(1)});
+  return success();
+}
+
+/// Loops: rows, groups of 16 output columns. The input is cut by rows with all of K, the weight by groups.
+FailureOr<LoopMap> PackedLinearOp::getLoopMap() {
+  LoopMap map;
+  map.loops = 2;
+  map.operands.push_back(leadingLoops(2, 1));
+  if (getScales())
+    map.operands.push_back(leadingLoops(2, 1));
+  if (getSums())
+    map.operands.push_back(leadingLoops(2, 1));
+  map.operands.push_back({LoopDim::along(1), LoopDim::whole(), LoopDim::whole()});
+  if (getBias())
+    map.operands.push_back({LoopDim::along(1, kGroupRows)});
+  map.results.push_back({LoopDim::along(0), LoopDim::along(1, kGroupRows)});
+  return map;
+}
+
+} // namespace tilewright::tw
