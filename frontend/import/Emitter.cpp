@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/import/Emitter.h"
+
+#include "frontend/graph/Errors.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+
+using namespace llvm;
+
+namespace tilewright {
+
+Tensor graphType(const gguf::TensorInfo &tensor) {
+  Tensor type;
+  type.element = tensor.type->element;
+  for (int64_t size : tensor.shape)
+    type.shape.push_back(size);
+  return type;
+}
+
+namespace {
+
+/// "wq?" as "wq" and true.
+std::pair<StringRef, bool> splitOptional(StringRef text) {
+  bool optional = text.consume_back("?");
+  return {text, optional};
+}
+
+class Emitter {
+public:
+  Emitter(const Family &family, const Binding &binding, GraphBuilder &builder)
+      : family(family), binding(binding), builder(builder) {}
+
+  Error run() {
+    for (const FunctionRule &rule : family.functions)
+      if (Error error = rule.perLayer ? emitPerLayer(rule) : emitFunction(rule, rule.name, -1))
+        return error;
+    builder.setEntry(family.entry);
+    return Error::success();
+  }
+
+private:
+  using Scope = StringMap<ValueId>;
+
+  Error fail(const Twine &what) const { return badInput("family " + quoted(family.name) + ": " + what); }
+
+  /// What two layers must agree in to share a function.
+  std::string layerKey(const FunctionRule &rule, int64_t layer) const {
+    std::string key;
+    for (StringRef name : map_range(rule.weights, [](const std::string &w) { return splitOptional(w).first; }))
+      if (const BoundWeight *weight = binding.weight(name, layer); weight && weight->tensor)
+        key += (name + ":" + spell(graphType(*weight->tensor)) + ";").str();
+    return key;
+  }
+
+  Error emitPerLayer(const FunctionRule &rule) {
+    std::map<std::string, FunctionBuilder *> made;
+    std::vector<FunctionBuilder *> &byLayer = layerFunctions[rule.name];
+    for (int64_t layer = 0; layer < binding.layerCount(); ++layer) {
+      FunctionBuilder *&function = made[layerKey(rule, layer)];
+      if (!function) {
+        std::string name = made.size() == 1 ? rule.name : rule.name + "_" + std::to_string(made.size() - 1);
+        if (Error error = emitFunction(rule, name, layer))
+          return error;
+        function = current;
+      }
+      byLayer.push_back(function);
+    }
+    return Error::success();
+  }
+
+  Expected<ValueType> readType(StringRef text) const {
+    return parseType(text, [&](StringRef dim) -> Expected<Dimension> {
+      if (is_contained(family.symbols, dim))
+        return Dimension(dim);
+      Expected<int64_t> size = evaluateInteger(dim, binding.numbers());
+      return size ? Expected<Dimension>(Dimension(*size)) : size.takeError();
+    });
+  }
+
+  Error emitFunction(const FunctionRule &rule, StringRef name, int64_t layer) {
+    current = &builder.addFunction(name);
+    Scope scope;
+    for (const NamedRule &argument : rule.arguments)
+      for (int64_t i = 0, e = argument.eachLayer ? binding.layerCount() : 1; i < e; ++i) {
+        std::string text = argument.eachLayer ? withLayer(argument.text, i) : argument.text;
+        auto [argumentName, typeText] = StringRef(text).split(':');
+        Expected<ValueType> type = readType(typeText);
+        if (!type)
+          return fail("function " + quoted(rule.name) + ", argument " + quoted(text) + ": " +
+                      toString(type.takeError()));
+        scope[argumentName.trim()] = current->argument(argumentName.trim(), std::move(*type));
+      }
+    for (const std::string &text : rule.weights) {
+      auto [weightName, optional] = splitOptional(text);
+      const BoundWeight *weight = binding.weight(weightName, layer);
+      if (!weight)
+        return fail("function " + quoted(rule.name) + ": unknown weight " + quoted(weightName));
+      if (weight->tensor)
+        scope[weightName] = current->argument(weightName, graphType(*weight->tensor));
+      else if (!optional)
+        return fail("function " + quoted(rule.name) + ": weight " + quoted(weightName) +
+                    " is absent, and not marked with '?'");
+    }
+    for (const OpRule &op : rule.body)
+      if (Error error = emitOp(op, rule, layer, scope))
+        return error;
+    std::vector<ValueId> values;
+    std::vector<std::string> names;
+    for (const NamedRule &result : rule.results)
+      for (int64_t i = 0, e = result.eachLayer ? binding.layerCount() : 1; i < e; ++i) {
+        std::string resultName = result.eachLayer ? withLayer(result.text, i) : result.text;
+        auto value = scope.find(resultName);
+        if (value == scope.end())
+          return fail("function " + quoted(rule.name) + ": unknown result " + quoted(resultName));
+        values.push_back(value->second);
+        names.push_back(std::move(resultName));
+      }
+    current->results(values, std::move(names));
+    return Error::success();
+  }
+
+  Error emitOp(const OpRule &op, const FunctionRule &rule, int64_t layer, Scope &scope) {
+    if (op.eachLayer.empty())
+      return op.callee.empty() ? emitPlainOp(op, rule, layer, scope) : emitCall(op, rule, layer, scope);
+    for (int64_t i = 0; i < binding.layerCount(); ++i)
+      for (const OpRule &inner : op.eachLayer)
+        if (Error error = emitOp(inner, rule, i, scope))
+          return error;
+    return Error::success();
+  }
+
+  /// The operands of one group; optional weights that are absent give none.
+  Error addOperands(const OpRule &op, const FunctionRule &rule, ArrayRef<std::string> texts, int64_t layer,
+                    const Scope &scope, std::vector<ValueId> &operands) {
+    for (const std::string &text : texts) {
+      std::string expanded = withLayer(text, layer);
+      auto [name, optional] = splitOptional(expanded);
+      std::string place = "function " + quoted(rule.name) + ", op " + quoted(op.op + op.callee);
+      if (name.consume_front("@")) {
+        const BoundWeight *weight = binding.weight(name, layer);
+        if (!weight)
+          return fail(place + ": unknown weight " + quoted(name));
+        if (weight->tensor)
+          operands.push_back(current->weight(weight->tensor->name));
+        else if (!optional)
+          return fail(place + ": weight " + quoted(name) + " is absent, and not marked with '?'");
+        continue;
+      }
+      auto value = scope.find(name);
+      if (value != scope.end())
+        operands.push_back(value->second);
+      else if (!optional)
+        return fail(place + ": unknown operand " + quoted(name));
+    }
+    return Error::success();
+  }
+
+  Error emitPlainOp(const OpRule &op, const FunctionRule &rule, int64_t layer, Scope &scope) {
+    OpSpec spec;
+    spec.name = op.op;
+    for (const std::vector<std::string> &group : op.operandGroups) {
+      size_t before = spec.operands.size();
+      if (Error error = addOperands(op, rule, group, layer, scope, spec.operands))
+        return error;
+      if (op.grouped)
+        spec.operandSegments.push_back(spec.operands.size() - before);
+    }
+    for (const auto &[name, value] : op.attributes) {
+      Expected<AttributeValue> attribute = readAttribute(value);
+      if (!attribute)
+        return fail("function " + quoted(rule.name) + ", op " + quoted(op.op) + ", attribute " + quoted(name) + ": " +
+                    toString(attribute.takeError()));
+      spec.attributes.emplace_back(name, std::move(*attribute));
+    }
+    std::vector<std::string> names;
+    for (const std::string &result : op.results) {
+      std::string text = withLayer(result, layer);
+      auto [name, typeText] = StringRef(text).split(':');
+      Expected<ValueType> type = readType(typeText);
+      if (!type)
+        return fail("function " + quoted(rule.name) + ", op " + quoted(op.op) + ", result " + quoted(text) + ": " +
+                    toString(type.takeError()));
+      spec.resultTypes.push_back(std::move(*type));
+      names.push_back(name.trim().str());
+    }
+    spec.resultNames = names;
+    std::vector<ValueId> values = current->op(std::move(spec));
+    for (auto [name, value] : zip_equal(names, values))
+      scope[name] = value;
+    return Error::success();
+  }
+
+  Error emitCall(const OpRule &op, const FunctionRule &rule, int64_t layer, Scope &scope) {
+    std::string place = "function " + quoted(rule.name) + ", call of " + quoted(op.callee);
+    auto functions = layerFunctions.find(op.callee);
+    auto callee = find_if(family.functions, [&](const FunctionRule &f) { return f.name == op.callee; });
+    if (functions == layerFunctions.end() || callee == family.functions.end() || layer < 0)
+      return fail(place + ": wanted a per_layer function described before, called inside each_layer");
+    std::vector<ValueId> operands;
+    for (const std::vector<std::string> &group : op.operandGroups)
+      if (Error error = addOperands(op, rule, group, layer, scope, operands))
+        return error;
+    for (const std::string &text : callee->weights) {
+      const BoundWeight *weight = binding.weight(splitOptional(text).first, layer);
+      if (weight && weight->tensor)
+        operands.push_back(current->weight(weight->tensor->name));
+    }
+    std::vector<std::string> names;
+    for (const std::string &result : op.results)
+      names.push_back(withLayer(result, layer));
+    std::vector<ValueId> values = current->call(*functions->second[layer], operands, names);
+    if (values.size() != names.size())
+      return fail(place + ": found " + Twine(names.size()) + " results, wanted " + Twine(values.size()));
+    for (auto [name, value] : zip_equal(names, values))
+      scope[name] = value;
+    return Error::success();
+  }
+
+  Expected<AttributeValue> readAttribute(const json::Value &value) const {
+    if (std::optional<StringRef> text = value.getAsString()) {
+      if (!text->consume_front("="))
+        return AttributeValue(text->str());
+      Expected<Number> number = evaluate(*text, binding.numbers());
+      if (!number)
+        return number.takeError();
+      if (const int64_t *integer = std::get_if<int64_t>(&*number))
+        return AttributeValue(*integer);
+      return AttributeValue(std::get<double>(*number));
+    }
+    if (std::optional<bool> flag = value.getAsBoolean())
+      return AttributeValue(*flag);
+    if (std::optional<int64_t> integer = value.getAsInteger())
+      return AttributeValue(*integer);
+    if (std::optional<double> number = value.getAsNumber())
+      return AttributeValue(*number);
+    std::vector<int64_t> integers;
+    if (const json::Array *array = value.getAsArray()) {
+      for (const json::Value &element : *array)
+        if (std::optional<int64_t> integer = element.getAsInteger())
+          integers.push_back(*integer);
+      if (integers.size() == array->size())
+        return AttributeValue(std::move(integers));
+    }
+    return badInput("wanted a string, \"=expression\", bool, number or array of integers");
+  }
+
+  const Family &family;
+  const Binding &binding;
+  GraphBuilder &builder;
+  FunctionBuilder *current = nullptr;
+  StringMap<std::vector<FunctionBuilder *>> layerFunctions; ///< per_layer functions made, by rule and layer
+};
+
+} // namespace
+
+Error emitFunctions(const Family &family, const Binding &binding, GraphBuilder &builder) {
+  return Emitter(family, binding, builder).run();
+}
+
+} // namespace tilewright

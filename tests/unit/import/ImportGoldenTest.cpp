@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Imports the small golden models and loads the graphs again with their weights.
+#include "frontend/graph/GraphFile.h"
+#include "frontend/graph/Types.h"
+#include "frontend/import/ImportGguf.h"
+
+#include <gtest/gtest.h>
+
+using namespace llvm;
+using namespace tilewright;
+
+namespace {
+
+class ImportGolden : public testing::TestWithParam<const char *> {};
+
+TEST_P(ImportGolden, LoadsBackWithItsWeights) {
+  std::string folder = std::string(TILEWRIGHT_TEST_DATA) + "/golden/gguf/" + GetParam();
+  std::string output = folder + "/model.twg"; // only named, never written
+  Expected<ImportResult> imported = importGguf(folder + "/model.gguf", {output, ""});
+  ASSERT_TRUE(bool(imported)) << toString(imported.takeError());
+  EXPECT_TRUE(imported->notes.empty());
+  StringRef bytes(reinterpret_cast<const char *>(imported->bytes.data()), imported->bytes.size());
+  Expected<GraphFile> file = GraphFile::loadBytes(MemoryBuffer::getMemBufferCopy(bytes), output);
+  ASSERT_TRUE(bool(file)) << toString(file.takeError());
+  const graph::Graph &graph = file->graph();
+  ASSERT_EQ(graph.functions()->size(), 2u);
+  EXPECT_EQ(graph.functions()->Get(0)->name()->str(), "layer");
+  EXPECT_EQ(graph.entry()->str(), "step");
+  EXPECT_EQ(graph.context_length(), 256u);
+  EXPECT_EQ(graph.vocab_size(), graph.tokenizer()->tokens()->size());
+  for (uint32_t i = 0; i < graph.weights()->size(); ++i) {
+    Error error = file->weights().checkHash(graph, i);
+    EXPECT_FALSE(bool(error)) << toString(std::move(error));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ImportGolden,
+                         testing::Values("llama_f32", "llama_f16", "llama_bf16", "llama_q4_0", "llama_q4_1",
+                                         "llama_q8_0", "llama_f32_ropefreqs_tied"));
+
+} // namespace
