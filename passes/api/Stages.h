@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include "mlir/Pass/Pass.h"
 
 #include <functional>
@@ -47,5 +48,9 @@ public:
 private:
   std::vector<StagePass> passes;
 };
+
+/// The passes of `stage`, ordered by `before` and `after` and otherwise as registered. A cycle is an error that prints
+/// it; so is an unknown stage.
+llvm::Expected<std::vector<const StagePass *>> orderStage(const StageRegistry &registry, llvm::StringRef stage);
 
 } // namespace tilewright
