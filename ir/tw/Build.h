@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Short forms for code that emits `tw` ops: reference lowerings, gradients, recognisers.
+#pragma once
+
+#include "ir/tw/Tw.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace tilewright::tw {
+
+/// `value` as a ranked tensor type.
+mlir::RankedTensorType tensorType(mlir::Value value);
+
+/// `value` with element type `element`; the value itself when it has it.
+mlir::Value castTo(mlir::ImplicitLocOpBuilder &builder, mlir::Value value, mlir::Type element);
+
+/// `value` in every element of a tensor of `like`'s shape and element type (a float).
+mlir::Value splat(mlir::ImplicitLocOpBuilder &builder, double value, mlir::Value like);
+
+/// `input` repeated to `like`'s shape; dimension k of the input is dimension dims[k] of the result.
+mlir::Value broadcast(mlir::ImplicitLocOpBuilder &builder, mlir::Value input, mlir::Value like,
+                      llvm::ArrayRef<int64_t> dims);
+
+/// Reduction of `input` over `dims`; kind: "sum", "mean", "max" or "min".
+mlir::Value reduce(mlir::ImplicitLocOpBuilder &builder, llvm::StringRef kind, mlir::Value input,
+                   llvm::ArrayRef<int64_t> dims);
+
+/// Elements [start, start + size) of dimension `dim`; size -1: up to the end.
+mlir::Value slice(mlir::ImplicitLocOpBuilder &builder, mlir::Value input, int64_t dim, int64_t start, int64_t size);
+
+/// Dimension i of the result is dimension perm[i] of the input.
+mlir::Value transpose(mlir::ImplicitLocOpBuilder &builder, mlir::Value input, llvm::ArrayRef<int64_t> perm);
+
+/// The inputs one after another along `dim`.
+mlir::Value concat(mlir::ImplicitLocOpBuilder &builder, int64_t dim, llvm::ArrayRef<mlir::Value> inputs);
+
+/// The same elements under another shape (at most one dynamic dimension).
+mlir::Value reshape(mlir::ImplicitLocOpBuilder &builder, mlir::Value input, llvm::ArrayRef<int64_t> shape);
+
+/// The single number of a constant splat, also behind a broadcast; nothing if `value` is anything else.
+std::optional<double> splatConstant(mlir::Value value);
+
+} // namespace tilewright::tw

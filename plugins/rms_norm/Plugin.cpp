@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "plugins/api/PluginNote.h"
+#include "plugins/rms_norm/RmsNorm.h"
+
+TILEWRIGHT_PLUGIN_NOTE("", "dialect:rms_norm")
+
+extern "C" const tw_plugin *tilewrightPlugin() {
+  static const tw_plugin plugin = {
+      sizeof(tw_plugin),       TILEWRIGHT_PLUGIN_API_VERSION,
+      TILEWRIGHT_PLUGIN_NAME,  TILEWRIGHT_PLUGIN_VERSION,
+      [](tw_dialect_registry *registry) { registry->insert<tilewright::rms_norm::RmsNormDialect>(); },
+      nullptr};
+  return &plugin;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The `rms_norm` dialect (RmsNorm.td).
+#pragma once
+
+#include "ir/interfaces/Interfaces.h"
+#include "ir/interfaces/Tiling.h"
+#include "ir/tw/Tw.h"
+
+#include "plugins/rms_norm/RmsNormDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "plugins/rms_norm/RmsNorm.h.inc"
