@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/host/Host.h"
+
+#include "passes/Pipelines.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/WithColor.h"
+
+namespace tilewright {
+
+Host::Host() {
+  registerCoreDialects(dialects);
+  registerCorePasses(stages);
+}
+
+llvm::Error Host::load(llvm::StringRef executable, llvm::ArrayRef<std::string> explicitPlugins,
+                       llvm::ArrayRef<std::string> without) {
+  llvm::Expected<PluginSearch> search = PluginSearch::fromEnvironment(executable);
+  if (!search)
+    return search.takeError();
+  search->explicitPlugins.assign(explicitPlugins.begin(), explicitPlugins.end());
+  search->without.insert(search->without.end(), without.begin(), without.end());
+  llvm::Error error = plugins.load(*search);
+  for (const std::string &message : plugins.skipped())
+    llvm::WithColor::warning(llvm::errs()) << message << "\n";
+  return error;
+}
+
+llvm::Error Host::load(int &argc, char **argv) {
+  std::vector<std::string> explicitPlugins, without;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    llvm::StringRef argument = argv[i];
+    std::vector<std::string> *list = nullptr;
+    if (argument.consume_front("--plugin"))
+      list = &explicitPlugins;
+    else if (argument.consume_front("--no-plugin"))
+      list = &without;
+    if (list && argument.consume_front("=")) {
+      list->push_back(argument.str());
+    } else if (list && argument.empty()) {
+      if (++i == argc)
+        return llvm::createStringError(llvm::Twine(argv[i - 1]) + " wants a name" +
+                                       (list == &without ? "" : " or a file") + " behind it");
+      list->push_back(argv[i]);
+    } else {
+      argv[kept++] = argv[i];
+    }
+  }
+  argc = kept;
+  argv[argc] = nullptr;
+  return load(llvm::sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&registerCoreDialects)),
+              explicitPlugins, without);
+}
+
+} // namespace tilewright

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What every LLVM-facing tool starts with: core's dialects and passes, and the plugins.
+#pragma once
+
+#include "passes/api/Stages.h"
+#include "plugins/api/Loader.h"
+
+#include "mlir/IR/DialectRegistry.h"
+
+namespace tilewright {
+
+/// Registers every dialect that core's passes and backends use, and what attaches to builtin types.
+void registerCoreDialects(mlir::DialectRegistry &registry);
+
+/// Dialects, passes and plugins of one process.
+struct Host {
+  mlir::DialectRegistry dialects;
+  StageRegistry stages;
+  PluginLoader plugins{dialects, stages};
+
+  Host();
+  Host(const Host &) = delete;
+  Host &operator=(const Host &) = delete;
+
+  /// Loads `explicitPlugins` (files or names) and what is installed, but for `without`. `executable`: this program's path.
+  /// Plugins found in a folder but refused are told on stderr as warnings; the error is for the explicit ones.
+  llvm::Error load(llvm::StringRef executable, llvm::ArrayRef<std::string> explicitPlugins,
+                   llvm::ArrayRef<std::string> without = {});
+
+  /// Takes `--plugin X`, `--plugin=X`, `--no-plugin X` and `--no-plugin=X` out of the arguments and loads accordingly.
+  llvm::Error load(int &argc, char **argv);
+};
+
+} // namespace tilewright

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// mlir-opt with Tilewright's dialects and passes and the plugins': the tool that tests of passes run.
+#include "passes/Pipelines.h"
+#include "tools/host/Host.h"
+
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/WithColor.h"
+
+int main(int argc, char **argv) {
+  tilewright::Host host;
+  if (llvm::Error error = host.load(argc, argv)) {
+    llvm::WithColor::error(llvm::errs(), "tw-opt") << llvm::toString(std::move(error)) << "\n";
+    return 1;
+  }
+  mlir::registerTransformsPasses();
+  tilewright::registerPassFlags(host.stages);
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Tilewright's optimizer driver\n", host.dialects));
+}
