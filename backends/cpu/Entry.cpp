@@ -37,8 +37,8 @@ struct ArgumentSlots {
 
 class EntryEmitter {
 public:
-  EntryEmitter(ModuleOp program, const ProgramPlan &plan, const ProgramTables &tables, StringRef symbol, ModuleOp target)
-      : symbols(program), plan(plan), tables(tables), symbol(symbol), target(target), b(target.getContext()),
+  EntryEmitter(ModuleOp program, const ProgramPlan &plan, const ProgramTables &tables, StringRef symbol, StringRef kernelSuffix, ModuleOp target)
+      : symbols(program), plan(plan), tables(tables), symbol(symbol), kernelSuffix(kernelSuffix), target(target), b(target.getContext()),
         ptr(LLVM::LLVMPointerType::get(target.getContext())), i32(b.getI32Type()), i64(b.getI64Type()) {}
 
   LogicalResult emitEntry(func::FuncOp function);
@@ -96,7 +96,7 @@ private:
   SymbolTable symbols;
   const ProgramPlan &plan;
   const ProgramTables &tables;
-  StringRef symbol;
+  StringRef symbol, kernelSuffix;
   ModuleOp target;
   OpBuilder b;
   Type ptr, i32, i64;
@@ -194,7 +194,7 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
       continue;
     if (++tensors > 1)
       return function.emitError("the step function returns more than one tensor; wanted the logits alone");
-    returnDestinations[value] = field(frame.step, offsetof(tw_abi_step, logits), ptr);
+    returnDestinations[storageOf(value)] = field(frame.step, offsetof(tw_abi_step, logits), ptr);
   }
   if (failed(emitBody(frame)))
     return failure();
@@ -226,7 +226,7 @@ LogicalResult EntryEmitter::emitLayer(func::FuncOp function) {
   }
   for (auto [index, value] : llvm::enumerate(function.front().getTerminator()->getOperands()))
     if (slots.results[index] >= 0)
-      returnDestinations[value] = load(static_cast<unsigned>(slots.results[index]));
+      returnDestinations[storageOf(value)] = load(static_cast<unsigned>(slots.results[index]));
   for (unsigned region = 0; region < numArenaRegions; ++region)
     frame.regionBase[region] = load(slots.regionBases + region);
   if (failed(emitBody(frame)))
@@ -250,12 +250,14 @@ LogicalResult EntryEmitter::emitBody(Frame &frame) {
         return op.emitError("weight '") << name << "' is not in the manifest's table";
       Value table = field(frame.step, offsetof(tw_abi_step, weights), ptr);
       frame.pointers[weight.getResult()] = LLVM::LoadOp::create(b, loc, ptr, slot(table, static_cast<unsigned>(index->second)));
+    } else if (auto view = dyn_cast<tw::ReshapeOp>(op)) {
+      frame.pointers[view.getResult()] = frame.pointers.lookup(view.getInput());
     } else {
       return op.emitError("'") << op.getName() << "' is left in a program after the tile stage; wanted dispatches, calls and weight loads";
     }
   }
   for (Value value : frame.source.front().getTerminator()->getOperands())
-    if (isa<RankedTensorType>(value.getType()) && !isa<OpResult>(value))
+    if (isa<RankedTensorType>(value.getType()) && !isa<OpResult>(storageOf(value)))
       return frame.source.emitError("returns one of its tensor arguments unchanged; a result must be made by a kernel");
   return success();
 }
@@ -381,14 +383,15 @@ LogicalResult EntryEmitter::emitDispatch(Frame &frame, tw::DispatchOp op) {
   };
   Value chunks = expand(op.getChunks().getResult(0));
 
-  if (!target.lookupSymbol(op.getKernel())) {
+  std::string kernelSymbol = (op.getKernel() + kernelSuffix).str();
+  if (!target.lookupSymbol(kernelSymbol)) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(target.getBody());
-    LLVM::LLVMFuncOp::create(b, loc, op.getKernel(), LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {ptr, i64, i64}));
+    LLVM::LLVMFuncOp::create(b, loc, kernelSymbol, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {ptr, i64, i64}));
   }
   static_assert(sizeof(tw_abi_work) == 24, "a work is three 64-bit words");
   Value work = localArray(frame, 3);
-  LLVM::StoreOp::create(b, loc, LLVM::AddressOfOp::create(b, loc, ptr, op.getKernel()), slot(work, 0));
+  LLVM::StoreOp::create(b, loc, LLVM::AddressOfOp::create(b, loc, ptr, kernelSymbol), slot(work, 0));
   LLVM::StoreOp::create(b, loc, table, slot(work, 1));
   LLVM::StoreOp::create(b, loc, chunks, slot(work, 2));
   Value phase = field(frame.step, offsetof(tw_abi_step, phase), ptr);
@@ -452,11 +455,45 @@ LogicalResult EntryEmitter::emitCall(Frame &frame, func::CallOp op) {
 } // namespace
 
 LogicalResult emitStepEntry(ModuleOp program, StringRef entryName, const ProgramPlan &plan, const ProgramTables &tables,
-                            StringRef symbol, ModuleOp target) {
+                            StringRef symbol, StringRef kernelSuffix, ModuleOp target) {
   auto function = program.lookupSymbol<func::FuncOp>(entryName);
   if (!function)
     return program.emitError("no function '") << entryName << "' in the program";
-  return EntryEmitter(program, plan, tables, symbol, target).emitEntry(function);
+  return EntryEmitter(program, plan, tables, symbol, kernelSuffix, target).emitEntry(function);
+}
+
+void emitEntryTable(ArrayRef<std::string> entries, ModuleOp target) {
+  OpBuilder b = OpBuilder::atBlockEnd(target.getBody());
+  Location loc = b.getUnknownLoc();
+  Type ptr = LLVM::LLVMPointerType::get(b.getContext());
+  auto entryType = LLVM::LLVMFunctionType::get(b.getI32Type(), {ptr});
+  for (const std::string &entry : entries)
+    LLVM::LLVMFuncOp::create(b, loc, entry, entryType);
+
+  auto arrayType = LLVM::LLVMArrayType::get(ptr, entries.size());
+  auto array = LLVM::GlobalOp::create(b, loc, arrayType, /*isConstant=*/true, LLVM::Linkage::Internal, "tilewright_entries", Attribute());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&array.getInitializerRegion());
+    Value value = LLVM::UndefOp::create(b, loc, arrayType);
+    for (auto [index, entry] : llvm::enumerate(entries))
+      value = LLVM::InsertValueOp::create(b, loc, value, LLVM::AddressOfOp::create(b, loc, ptr, entry), static_cast<int64_t>(index));
+    LLVM::ReturnOp::create(b, loc, ValueRange{value});
+  }
+
+  static_assert(offsetof(tw_abi_table, abi_version) == 8 && offsetof(tw_abi_table, entries) == 12 && offsetof(tw_abi_table, entry) == 16,
+                "the table below is laid out so");
+  auto tableType = LLVM::LLVMStructType::getLiteral(b.getContext(), {b.getI64Type(), b.getI32Type(), b.getI32Type(), ptr});
+  auto table = LLVM::GlobalOp::create(b, loc, tableType, /*isConstant=*/true, LLVM::Linkage::External, TW_ABI_TABLE_SYMBOL, Attribute());
+  b.createBlock(&table.getInitializerRegion());
+  Value value = LLVM::UndefOp::create(b, loc, tableType);
+  Value fields[] = {LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(sizeof(tw_abi_table))),
+                    LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(TW_ABI_VERSION)),
+                    LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(entries.size()))),
+                    LLVM::AddressOfOp::create(b, loc, ptr, "tilewright_entries")};
+  for (auto [index, field] : llvm::enumerate(fields))
+    value = LLVM::InsertValueOp::create(b, loc, value, field, static_cast<int64_t>(index));
+  LLVM::ReturnOp::create(b, loc, ValueRange{value});
 }
 
 } // namespace tilewright

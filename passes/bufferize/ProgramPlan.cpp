@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "passes/bufferize/ProgramPlan.h"
+#include "passes/api/ProgramPlan.h"
 
 #include "ir/tw/Tw.h"
 #include "mlir/IR/SymbolTable.h"
@@ -34,9 +34,20 @@ private:
            llvm::any_of(function.getOps(), [](Operation &op) { return isa<tw::DispatchOp, func::CallOp>(op); });
   }
 
+  // The last step that reads `value`, itself or through a view.
+  static uint32_t lastUse(Value value, const llvm::DenseMap<Operation *, uint32_t> &step) {
+    uint32_t last = step.lookup(value.getDefiningOp());
+    for (Operation *user : value.getUsers()) {
+      last = std::max(last, step.lookup(user));
+      if (auto view = dyn_cast<tw::ReshapeOp>(user))
+        last = std::max(last, lastUse(view.getResult(), step));
+    }
+    return last;
+  }
+
   // The name of a value's leading dimension as the kernel that writes it declares it.
   FailureOr<Attribute> leadingDim(Value value) {
-    auto result = dyn_cast<OpResult>(value);
+    auto result = dyn_cast<OpResult>(storageOf(value));
     if (!result)
       return failure();
     if (auto dispatch = dyn_cast<tw::DispatchOp>(result.getOwner())) {
@@ -98,7 +109,7 @@ private:
     uint32_t count = 0;
     for (Operation &op : function.front())
       step[&op] = count++;
-    Operation *terminator = function.front().getTerminator();
+    SmallVector<Value> returned = llvm::map_to_vector(function.front().getTerminator()->getOperands(), storageOf);
 
     std::vector<LiveBuffer> buffers[numArenaRegions];
     SmallVector<std::pair<Value, unsigned>> owners[numArenaRegions];
@@ -107,17 +118,14 @@ private:
       if (!isa<tw::DispatchOp, func::CallOp>(op))
         continue;
       for (Value value : op.getResults()) {
-        if (!isa<RankedTensorType>(value.getType()) || llvm::is_contained(terminator->getOperands(), value))
+        if (!isa<RankedTensorType>(value.getType()) || llvm::is_contained(returned, value))
           continue;
         FailureOr<UnitSize> size = unitSize(value);
         if (failed(size))
           return failure();
-        uint32_t last = step[&op];
-        for (Operation *user : value.getUsers())
-          last = std::max(last, step[user]);
         unsigned region = static_cast<unsigned>(size->region);
         owners[region].push_back({value, static_cast<unsigned>(buffers[region].size())});
-        buffers[region].push_back({size->bytes, step[&op], last});
+        buffers[region].push_back({size->bytes, step[&op], lastUse(value, step)});
       }
       if (auto call = dyn_cast<func::CallOp>(op)) {
         auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
@@ -153,6 +161,12 @@ private:
 };
 
 } // namespace
+
+Value storageOf(Value value) {
+  while (auto view = value.getDefiningOp<tw::ReshapeOp>())
+    value = view.getInput();
+  return value;
+}
 
 FailureOr<ProgramPlan> planProgram(ModuleOp module) { return Planner(module).run(); }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "frontend/graph/graph_generated.h"
-#include "passes/bufferize/ProgramPlan.h"
+#include "passes/api/ProgramPlan.h"
 #include "runtime/api/artifact_generated.h"
 #include "runtime/api/layout.h"
 

@@ -36,6 +36,9 @@ struct FunctionPlan {
   RegionBytes withoutReuse; ///< sum of all buffers
 };
 
+/// The value whose memory `value` is: views (tw.reshape between dispatches) have none of their own.
+mlir::Value storageOf(mlir::Value value);
+
 using ProgramPlan = llvm::MapVector<mlir::Operation *, FunctionPlan>;
 
 /// Plans every function of `module` that consists of dispatches, calls and weight loads. Buffers are multiples of 64
