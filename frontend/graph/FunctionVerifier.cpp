@@ -206,10 +206,8 @@ Error FunctionVerifier::verifyOp(const graph::Op &op) {
 }
 
 Error FunctionVerifier::verifyAttributes(const graph::Op &op) {
-  if (!op.attrs())
-    return Error::success();
   SmallVector<StringRef, 8> seen;
-  for (const graph::Attr *attr : *op.attrs()) {
+  for (const graph::Attr *attr : elements(op.attrs())) {
     StringRef name = text(attr->name());
     if (!isIdentifier(name, /*dots=*/true))
       return fail("attribute " + quoted(name), "this name", "an identifier");
@@ -241,14 +239,6 @@ Error FunctionVerifier::verifyRegion(const graph::Region &region, uint32_t index
     states[value] = State::OutOfScope;
   defined.resize(scope);
   return Error::success();
-}
-
-static const graph::Attr *findAttribute(const graph::Op &op, StringRef name) {
-  if (op.attrs())
-    for (const graph::Attr *attr : *op.attrs())
-      if (text(attr->name()) == name)
-        return attr;
-  return nullptr;
 }
 
 /// False when no shape of `a` can be one of `b`: sizes of symbols are not known here.

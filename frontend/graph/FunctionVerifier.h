@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Internal to the structural verifier: what its parts share.
+// Internal to the structural verifier.
 #ifndef TILEWRIGHT_FRONTEND_GRAPH_FUNCTIONVERIFIER_H
 #define TILEWRIGHT_FRONTEND_GRAPH_FUNCTIONVERIFIER_H
 
-#include "frontend/graph/graph_generated.h"
+#include "frontend/graph/Access.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -13,19 +13,6 @@
 #include <vector>
 
 namespace tilewright {
-
-/// A vector that may be absent, as a range.
-template <typename T> llvm::iterator_range<const T *> elements(const flatbuffers::Vector<T> *vector) {
-  if (!vector)
-    return {nullptr, nullptr};
-  return {reinterpret_cast<const T *>(vector->Data()), reinterpret_cast<const T *>(vector->Data()) + vector->size()};
-}
-
-template <typename T> uint32_t sizeOf(const flatbuffers::Vector<T> *vector) { return vector ? vector->size() : 0; }
-
-inline llvm::StringRef text(const flatbuffers::String *string) {
-  return string ? llvm::StringRef(string->data(), string->size()) : llvm::StringRef();
-}
 
 /// Why a tensor type is malformed, or empty.
 std::string typeProblem(const graph::TensorType &type, bool allowUnknown);
