@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// LLVM IR to an object or assembly of one level. Internal to this folder.
+#pragma once
+
+#include "backends/cpu/Compile.h"
+
+namespace llvm {
+class Module;
+}
+
+namespace tilewright {
+
+enum class EmitKind { Object, Assembly };
+
+/// Sets the level's target attributes on every function, runs LLVM's O3 pipeline and emits code.
+llvm::Expected<ObjectBytes> emitModule(llvm::Module &module, const CpuLevel &level, EmitKind kind);
+
+} // namespace tilewright

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Greedy rewriting with a budget: a pattern set that does not terminate becomes an error, not a hang.
+#pragma once
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace tilewright {
+
+/// Applies `patterns` below `op`; emits an error when they have not settled within the budget.
+mlir::LogicalResult rewriteWithBudget(mlir::Operation *op, mlir::RewritePatternSet &&patterns, llvm::StringRef what,
+                                      bool fold = true);
+
+/// Adds the canonicalization patterns of every loaded dialect and registered op.
+void populateCanonicalization(mlir::RewritePatternSet &patterns);
+
+} // namespace tilewright

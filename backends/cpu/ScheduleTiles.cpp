@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cpu-schedule-tiles: linalg on tile-sized tensors becomes loops over vectors that fit the level's registers.
+//
+// The order is not free. Rows are tiled before contractions, so that fusing a contraction's init producer finds it
+// whole; contractions are vectorised by hand, so that no canonicalisation can fold a unit loop before a contraction has
+// formed; accumulators are hoisted out of innermost loops only, as hoisting from outer ones makes bufferisation copy.
+#include "backends/cpu/Blocks.h"
+#include "backends/cpu/LevelOption.h"
+#include "backends/cpu/Passes.h"
+#include "backends/cpu/Rewrite.h"
+#include "backends/cpu/VectorizeTile.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorTransforms.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+namespace {
+
+SmallVector<OpFoldResult> asSizes(MLIRContext *context, ArrayRef<int64_t> sizes) {
+  return getAsIndexOpFoldResult(context, sizes);
+}
+
+bool anyTiled(ArrayRef<int64_t> sizes) {
+  return llvm::any_of(sizes, [](int64_t size) { return size != 0; });
+}
+
+class CpuScheduleTiles : public CpuLevelPass<CpuScheduleTiles> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CpuScheduleTiles)
+  using CpuLevelPass::CpuLevelPass;
+  StringRef getArgument() const override { return "cpu-schedule-tiles"; }
+  StringRef getDescription() const override { return "Tile a kernel's ops to registers and vectorise them"; }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<affine::AffineDialect, arith::ArithDialect, scf::SCFDialect, tensor::TensorDialect,
+                    vector::VectorDialect>();
+  }
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    if (failed(prepare(rewriter)) || failed(tileRows(rewriter)) || failed(tileContractions(rewriter)) ||
+        failed(cleanTiles()) || failed(vectorize(rewriter)) || failed(cleanVectors()))
+      return signalPassFailure();
+    hoist(rewriter);
+    if (failed(cleanVectors()))
+      return signalPassFailure();
+    DominanceInfo dominance(getOperation());
+    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
+  }
+
+private:
+  SmallVector<linalg::LinalgOp> linalgOps() {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    return ops;
+  }
+
+  /// Named ops become generic ones, each use of an empty tensor its own one, and shapes are checked.
+  LogicalResult prepare(IRRewriter &rewriter) {
+    SmallVector<tensor::EmptyOp> empties;
+    getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
+    for (tensor::EmptyOp op : empties) {
+      for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
+        rewriter.setInsertionPoint(op);
+        use.set(rewriter.clone(*op)->getResult(0));
+      }
+    }
+    for (linalg::LinalgOp op : linalgOps()) {
+      if (op.hasDynamicShape())
+        return op->emitOpError("has a dynamic shape; tiles of a kernel are static");
+      if (!op.hasPureTensorSemantics())
+        return op->emitOpError("works on memory; kernels work on tensors");
+      if (isa<linalg::GenericOp, linalg::FillOp>(op))
+        continue;
+      rewriter.setInsertionPoint(op);
+      if (failed(linalg::generalizeNamedOp(rewriter, op)))
+        return op->emitOpError("has no generic form");
+    }
+    return success();
+  }
+
+  /// The elementwise op that produces nothing but the init of this contraction.
+  static linalg::LinalgOp initProducer(linalg::LinalgOp contraction) {
+    auto producer = contraction.getDpsInits()[0].getDefiningOp<linalg::LinalgOp>();
+    if (!producer || !producer->hasOneUse() || producer->getNumResults() != 1 ||
+        producer.getNumParallelLoops() != producer.getNumLoops() || producer->getBlock() != contraction->getBlock())
+      return nullptr;
+    return producer;
+  }
+
+  LogicalResult tileRows(IRRewriter &rewriter) {
+    DenseSet<Operation *> fused;
+    SmallVector<linalg::LinalgOp> rows;
+    for (linalg::LinalgOp op : linalgOps()) {
+      std::optional<ContractionDims> dims = matchContraction(op);
+      if (!dims) {
+        rows.push_back(op);
+        continue;
+      }
+      // Only a tiled contraction fuses; otherwise the producer is a row op like others.
+      if (linalg::LinalgOp producer = initProducer(op);
+          producer && anyTiled(chooseContractionBlock(op, *dims, *level).accumulator))
+        fused.insert(producer);
+    }
+    for (linalg::LinalgOp op : rows)
+      if (!fused.contains(op) && failed(tileRow(rewriter, op)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult tileRow(IRRewriter &rewriter, linalg::LinalgOp op) {
+    RowBlock block = chooseRowBlock(op, *level);
+    // A result that keeps the reduced loop has no partial form: its row stays one vector.
+    bool partial = block.partial != 0 && llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+      return !op.getMatchingIndexingMap(&init).isFunctionOfDim(op.getNumLoops() - 1);
+    });
+    Operation *target = op;
+    if (anyTiled(block.sizes)) {
+      scf::SCFTilingOptions options;
+      options.setTileSizes(asSizes(&getContext(), block.sizes));
+      rewriter.setInsertionPoint(op);
+      FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(rewriter, cast<TilingInterface>(*op), options);
+      if (failed(tiled))
+        return op->emitOpError("cannot be tiled to rows");
+      rewriter.replaceOp(op, tiled->replacements);
+      target = tiled->tiledOps.back();
+    }
+    if (!partial)
+      return success();
+    auto reduction = cast<linalg::LinalgOp>(target);
+    SmallVector<int64_t> sizes(reduction.getNumLoops(), 0);
+    sizes.back() = block.partial;
+    scf::SCFTilingOptions options;
+    options.setTileSizes(asSizes(&getContext(), sizes));
+    options.setReductionTilingStrategy(ReductionTilingStrategy::PartialReductionOuterReduction);
+    options.setReductionDims({reduction.getNumLoops() - 1});
+    rewriter.setInsertionPoint(target);
+    FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(rewriter, cast<TilingInterface>(target), options);
+    if (failed(tiled))
+      return target->emitOpError("cannot be reduced in parts");
+    rewriter.replaceOp(target, tiled->replacements);
+    return success();
+  }
+
+  LogicalResult tileContractions(IRRewriter &rewriter) {
+    for (linalg::LinalgOp op : linalgOps()) {
+      std::optional<ContractionDims> dims = matchContraction(op);
+      if (!dims)
+        continue;
+      ContractionBlock block = chooseContractionBlock(op, *dims, *level);
+      Operation *target = op;
+      if (anyTiled(block.accumulator)) {
+        Operation *producer = initProducer(op);
+        scf::SCFTileAndFuseOptions options;
+        options.tilingOptions.setTileSizes(asSizes(&getContext(), block.accumulator));
+        options.setFusionControlFn([&](tensor::ExtractSliceOp, OpResult original, bool isDestination)
+                                       -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
+          if (isDestination && original.getOwner() == producer)
+            return scf::SCFTileAndFuseOptions::ControlFnResult{};
+          return std::nullopt;
+        });
+        rewriter.setInsertionPoint(op);
+        FailureOr<scf::SCFTileAndFuseResult> tiled =
+            scf::tileConsumerAndFuseProducersUsingSCF(rewriter, cast<TilingInterface>(*op), options);
+        if (failed(tiled))
+          return op->emitOpError("cannot be tiled to register blocks");
+        target = tiled->tiledAndFusedOps.front();
+        rewriter.replaceOp(op, tiled->replacements.lookup(op->getResult(0)));
+        if (producer && producer->use_empty())
+          rewriter.eraseOp(producer);
+      }
+      if (!anyTiled(block.reduction))
+        continue;
+      scf::SCFTilingOptions options;
+      options.setTileSizes(asSizes(&getContext(), block.reduction));
+      rewriter.setInsertionPoint(target);
+      FailureOr<scf::SCFTilingResult> tiled = scf::tileUsingSCF(rewriter, cast<TilingInterface>(target), options);
+      if (failed(tiled))
+        return target->emitOpError("cannot be tiled along its reduction");
+      rewriter.replaceOp(target, tiled->replacements);
+    }
+    return success();
+  }
+
+  LogicalResult cleanTiles() {
+    RewritePatternSet patterns(&getContext());
+    populateCanonicalization(patterns);
+    linalg::populateLinalgTilingCanonicalizationPatterns(patterns);
+    scf::populateSCFForLoopCanonicalizationPatterns(patterns);
+    return rewriteWithBudget(getOperation(), std::move(patterns), "cleaning up tiles");
+  }
+
+  LogicalResult vectorize(IRRewriter &rewriter) {
+    SmallVector<tile::LoadFieldOp> fields;
+    getOperation().walk([&](tile::LoadFieldOp op) { fields.push_back(op); });
+    for (tile::LoadFieldOp op : fields)
+      vectorizeLoadField(rewriter, op);
+    for (linalg::LinalgOp op : linalgOps()) {
+      if (matchContraction(op)) {
+        vectorizeContraction(rewriter, op);
+        continue;
+      }
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::VectorizationResult> result = linalg::vectorize(rewriter, op);
+      if (failed(result))
+        return op->emitOpError("cannot be vectorised");
+      rewriter.replaceOp(op, result->replacements);
+    }
+    return success();
+  }
+
+  LogicalResult cleanVectors() {
+    RewritePatternSet patterns(&getContext());
+    populateCanonicalization(patterns);
+    vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
+    tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(patterns);
+    return rewriteWithBudget(getOperation(), std::move(patterns), "cleaning up vectors");
+  }
+
+  /// Accumulators of innermost loops become loop-carried vectors.
+  void hoist(IRRewriter &rewriter) {
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](scf::ForOp loop) {
+      bool innermost = true;
+      loop.getBody()->walk([&](LoopLikeOpInterface) { innermost = false; });
+      if (innermost)
+        loops.push_back(loop);
+    });
+    for (scf::ForOp loop : loops) {
+      moveLoopInvariantCode(loop);
+      hoistLoopInvariantSubsets(rewriter, loop);
+    }
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> tilewright::createCpuScheduleTilesPass(const CpuLevel *level) {
+  return std::make_unique<CpuScheduleTiles>(level);
+}
