@@ -30,7 +30,7 @@ model: setup ## fetch the small model that the demo and some tests use, into the
 
 demo: build model ## compile a small model ahead of time and let it write text
 	@$(STEP) "Importing the model" $(BUILD)/bin/tilewright import "$$(tools/fetch-model --print)" -o $(BUILD)/demo.twg
-	@$(STEP) "Compiling the model" $(BUILD)/bin/tilewright compile $(BUILD)/demo.twg -o $(BUILD)/demo
+	@$(STEP) "Compiling the model" $(BUILD)/bin/tilewright compile $(BUILD)/demo.twg -o $(BUILD)/demo --weights-dir "$$(dirname "$$(tools/fetch-model --print)")"
 	@$(STEP) "Writing text" $(BUILD)/bin/tilewright generate $(BUILD)/demo --prompt "$(PROMPT)" --max-tokens 64
 
 check: build ## every test: lit, GoogleTest (through ctest), layout

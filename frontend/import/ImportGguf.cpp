@@ -22,27 +22,21 @@ static Expected<std::string> realPath(StringRef path) {
   return real.str().str();
 }
 
-/// The path of `model` relative to the folder it has to be beneath.
-static Expected<std::string> weightsFileName(StringRef model, const ImportOptions &options) {
-  StringRef folder =
-      options.weightsDir.empty() ? sys::path::parent_path(options.outputPath) : StringRef(options.weightsDir);
+/// How the graph names `model`, see importGguf.
+static Expected<std::string> weightsFileName(StringRef model, StringRef outputPath, std::vector<std::string> &notes) {
   Expected<std::string> realModel = realPath(model);
   if (!realModel)
     return realModel.takeError();
-  Expected<std::string> realFolder = realPath(folder);
+  Expected<std::string> realFolder = realPath(sys::path::parent_path(outputPath));
   if (!realFolder)
     return realFolder.takeError();
   StringRef relative = *realModel;
   if (relative.consume_front(*realFolder) && (StringRef(*realFolder).ends_with("/") || relative.consume_front("/")))
     return relative.str();
-  if (!options.weightsDir.empty())
-    return badInput(model + ": found it at " + quoted(*realModel) + ", wanted it beneath the --weights-dir " +
-                    quoted(*realFolder));
-  return badInput(model + ": found it at " + quoted(*realModel) + ", wanted it beneath the output's folder " +
-                  quoted(*realFolder) +
-                  ", where later steps look for the weights; write the output beside the model, or "
-                  "import with --weights-dir " +
-                  quoted(sys::path::parent_path(*realModel)) + " and give that option to every later step as well");
+  notes.push_back("the model is not beneath the graph's folder " + quoted(*realFolder) +
+                  ": give later steps --weights-dir " + quoted(sys::path::parent_path(*realModel)) +
+                  ", or write the graph beside the model");
+  return sys::path::filename(*realModel).str();
 }
 
 static void addWeights(const gguf::GgufFile &file, const Family &family, const Binding &binding, StringRef fileName,
@@ -65,7 +59,7 @@ static void addWeights(const gguf::GgufFile &file, const Family &family, const B
       add(binding.weight(rule.name, layer));
 }
 
-Expected<ImportResult> importGguf(StringRef path, const ImportOptions &options) {
+Expected<ImportResult> importGguf(StringRef path, StringRef outputPath) {
   Expected<FamilyLibrary> library = FamilyLibrary::load();
   if (!library)
     return library.takeError();
@@ -81,7 +75,8 @@ Expected<ImportResult> importGguf(StringRef path, const ImportOptions &options) 
   Expected<Binding> binding = Binding::bind(**family, *file);
   if (!binding)
     return binding.takeError();
-  Expected<std::string> fileName = weightsFileName(path, options);
+  ImportResult result;
+  Expected<std::string> fileName = weightsFileName(path, outputPath, result.notes);
   if (!fileName)
     return fileName.takeError();
 
@@ -113,7 +108,6 @@ Expected<ImportResult> importGguf(StringRef path, const ImportOptions &options) 
   Expected<std::vector<uint8_t>> bytes = builder.finish();
   if (!bytes)
     return badInput(path + ": " + toString(bytes.takeError()));
-  ImportResult result;
   result.bytes = std::move(*bytes);
   result.family = (*family)->name;
   for (const std::string &key : binding->ignoredKeys())

@@ -11,29 +11,23 @@
 
 namespace tilewright {
 
-struct ImportOptions {
-  /// The graph file that the bytes will be written to. The graph names the model file by a path relative to this file's
-  /// folder and beneath it, and later steps look there and follow no links.
-  std::string outputPath;
-  /// If given, the model file's path is recorded relative to this folder instead, and every later step needs
-  /// --weights-dir with the same folder (or another that holds the same file).
-  std::string weightsDir;
-};
-
 struct ImportResult {
   std::vector<uint8_t> bytes; ///< a graph file
   std::string family;
-  /// Remarks for the user, each a full sentence: metadata that had no influence.
+  /// Remarks for the user: metadata that had no influence, and where later steps have to look for the weights.
   std::vector<std::string> notes;
 };
 
-/// Makes a graph of the GGUF file at `path`; weights stay where they are, referred to by path, offset, length and hash
-/// (XXH3-64, computed here, so all of the file is read once). Writes nothing.
+/// Makes a graph of the GGUF file at `path`, to be written to `outputPath`. Weights stay where they are, referred to by
+/// path, offset, length and hash (XXH3-64, computed here, so all of the file is read once). Writes nothing.
 ///
-/// The rule for the path, the same one that reading obeys: the model file's real path (links resolved) must lie beneath
-/// the real folder of `outputPath`, or, if given, beneath `weightsDir`. Otherwise the import is refused with an error
-/// that names the two ways out: put the output beside the model, or import with --weights-dir.
-llvm::Expected<ImportResult> importGguf(llvm::StringRef path, const ImportOptions &options);
+/// A graph names its weights file by a relative path, and whoever reads it looks for that path beneath the graph's own
+/// folder and beneath --weights-dir, following no links: a graph from a stranger cannot make anybody read another file. So
+/// - if the model file (its real path, links resolved) lies beneath the folder of `outputPath`, its path from there is
+///   recorded, and later steps need no option;
+/// - otherwise its plain name is recorded, and a note tells the user to give the model's folder as --weights-dir to later
+///   steps, or to write the graph beside the model.
+llvm::Expected<ImportResult> importGguf(llvm::StringRef path, llvm::StringRef outputPath);
 
 } // namespace tilewright
 

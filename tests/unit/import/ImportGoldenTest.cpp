@@ -16,7 +16,7 @@ class ImportGolden : public testing::TestWithParam<const char *> {};
 TEST_P(ImportGolden, LoadsBackWithItsWeights) {
   std::string folder = std::string(TILEWRIGHT_TEST_DATA) + "/golden/gguf/" + GetParam();
   std::string output = folder + "/model.twg"; // only named, never written
-  Expected<ImportResult> imported = importGguf(folder + "/model.gguf", {output, ""});
+  Expected<ImportResult> imported = importGguf(folder + "/model.gguf", output);
   ASSERT_TRUE(bool(imported)) << toString(imported.takeError());
   EXPECT_TRUE(imported->notes.empty());
   StringRef bytes(reinterpret_cast<const char *>(imported->bytes.data()), imported->bytes.size());
