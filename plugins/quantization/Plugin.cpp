@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "plugins/api/PluginNote.h"
+#include "plugins/quantization/Quantization.h"
+
+#include "mlir/IR/BuiltinDialect.h"
+
+TILEWRIGHT_PLUGIN_NOTE("", "dialect:quantization storage:f16 storage:bf16")
+
+extern "C" const tw_plugin *tilewrightPlugin() {
+  static const tw_plugin plugin = {
+      sizeof(tw_plugin),      TILEWRIGHT_PLUGIN_API_VERSION,
+      TILEWRIGHT_PLUGIN_NAME, TILEWRIGHT_PLUGIN_VERSION,
+      [](tw_dialect_registry *registry) {
+        registry->insert<tilewright::quantization::QuantizationDialect>();
+        registry->addExtension(+[](mlir::MLIRContext *context, mlir::BuiltinDialect *) {
+          tilewright::quantization::attachHalfStorage(*context);
+        });
+      },
+      nullptr};
+  return &plugin;
+}

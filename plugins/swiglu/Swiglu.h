@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The `swiglu` dialect (Swiglu.td) and its passes.
+#pragma once
+
+#include "ir/interfaces/Interfaces.h"
+#include "ir/interfaces/Tiling.h"
+#include "ir/tw/Tw.h"
+
+#include "mlir/Pass/Pass.h"
+
+#include "plugins/swiglu/SwigluDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "plugins/swiglu/Swiglu.h.inc"
+
+namespace tilewright::swiglu {
+
+/// swiglu-recognise-glu (stage recognise): raises `act(x) * u` written in `tw` ops to swiglu.glu.
+std::unique_ptr<mlir::Pass> createRecogniseGlu();
+
+} // namespace tilewright::swiglu
