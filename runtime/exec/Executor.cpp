@@ -2,14 +2,13 @@
 #include "runtime/exec/Executor.h"
 
 #include "runtime/api/Error.h"
+#include "runtime/exec/OwnArena.h"
 #include "runtime/exec/Phases.h"
 
 #include <algorithm>
 #include <exception>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
-#include <tbb/task_arena.h>
-#include <tbb/task_group.h>
 
 namespace tilewright {
 namespace {
@@ -19,30 +18,19 @@ public:
   int concurrency() const override { return 1; }
 
 private:
-  void runOnAll(const std::function<void()> &participant) override { participant(); }
+  void runOnAll(void (*body)(void *), void *data) override { body(data); }
 };
 
-class OwnArena : public Executor {
+class ArenaThreads : public Executor {
 public:
-  explicit OwnArena(int threads) : threads(threads), arena(threads) {}
+  explicit ArenaThreads(int threads) : threads(threads), arena(threads) {}
   int concurrency() const override { return threads; }
 
 private:
-  void runOnAll(const std::function<void()> &participant) override {
-    arena.execute([&] {
-      // Isolated: while the leader waits at the end, it must not pick up another step's helper and stay with it.
-      tbb::this_task_arena::isolate([&] {
-        tbb::task_group helpers;
-        for (int i = 1; i < threads; ++i)
-          helpers.run(participant);
-        participant();
-        helpers.wait();
-      });
-    });
-  }
+  void runOnAll(void (*body)(void *), void *data) override { arena.run(body, data); }
 
   const int threads;
-  tbb::task_arena arena;
+  OwnArena arena;
 };
 
 class HostThreads : public Executor {
@@ -51,23 +39,23 @@ public:
   int concurrency() const override { return host.concurrency; }
 
 private:
-  void runOnAll(const std::function<void()> &participant) override {
-    host.run(
-        host.user, [](void *body) { (*static_cast<const std::function<void()> *>(body))(); },
-        const_cast<std::function<void()> *>(&participant));
-  }
+  void runOnAll(void (*body)(void *), void *data) override { host.run(host.user, body, data); }
 
   const tw_executor host;
 };
 
-} // namespace
+/// Orders what a step's starter wrote before what its participants read, and what they wrote before its end. Schedulers
+/// do that themselves; said here, it holds for any host, and a race detector that cannot look into a scheduler sees it.
+constinit std::atomic<uint32_t> handOver{0};
 
-void Executor::run(std::span<std::atomic<bool> *const> cancels, const std::function<void(Phases &)> &lead) {
-  Phases phases(concurrency() == 1, cancels);
+struct Step {
+  Phases phases;
+  const std::function<void(Phases &)> &lead;
   std::atomic<bool> led{false};
   std::exception_ptr failure;
-  // Nothing may leave a participant: a host's threads are not ours to throw through.
-  const std::function<void()> participant = [&]() noexcept {
+
+  /// Nothing may leave a participant: a host's threads are not ours to throw through.
+  void participate() noexcept {
     if (led.exchange(true, std::memory_order_acq_rel)) {
       phases.help();
       return;
@@ -78,12 +66,26 @@ void Executor::run(std::span<std::atomic<bool> *const> cancels, const std::funct
       failure = std::current_exception();
     }
     phases.stop();
-  };
-  runOnAll(participant);
-  if (!led)
+  }
+};
+
+} // namespace
+
+void Executor::run(std::span<std::atomic<bool> *const> cancels, const std::function<void(Phases &)> &lead) {
+  Step step{Phases(concurrency() == 1, cancels), lead, false, nullptr};
+  handOver.fetch_add(1, std::memory_order_release);
+  runOnAll(
+      [](void *data) {
+        handOver.load(std::memory_order_acquire);
+        static_cast<Step *>(data)->participate();
+        handOver.fetch_add(1, std::memory_order_release);
+      },
+      &step);
+  handOver.load(std::memory_order_acquire);
+  if (!step.led)
     throw Error(TW_INVALID, "the host's executor returned without having run anything");
-  if (failure)
-    std::rethrow_exception(failure);
+  if (step.failure)
+    std::rethrow_exception(step.failure);
 }
 
 std::unique_ptr<Executor> Executor::create(int threads, const tw_executor *host) {
@@ -104,7 +106,7 @@ std::unique_ptr<Executor> Executor::create(int threads, const tw_executor *host)
   threads = std::max(1, std::min(threads ? threads : tbb::info::default_concurrency(), allowed));
   if (threads == 1)
     return std::make_unique<CallingThread>();
-  return std::make_unique<OwnArena>(threads);
+  return std::make_unique<ArenaThreads>(threads);
 }
 
 } // namespace tilewright

@@ -30,9 +30,8 @@ public:
   static std::unique_ptr<Executor> create(int threads, const tw_executor *host);
 
 private:
-  /// Calls `participant` on up to concurrency() threads and returns when all calls have returned. The calls must not
-  /// wait for each other; the first one leads.
-  virtual void runOnAll(const std::function<void()> &participant) = 0;
+  /// Calls body(data) on up to concurrency() threads and returns when all calls have returned. The first call leads.
+  virtual void runOnAll(void (*body)(void *), void *data) = 0;
 };
 
 } // namespace tilewright

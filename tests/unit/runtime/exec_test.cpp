@@ -5,13 +5,13 @@
 
 #include "runtime/api/Error.h"
 #include "tests/unit/runtime/Watchdog.h"
+#include "tests/unit/runtime/fake/HostLoop.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <optional>
 #include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
 #include <thread>
 #include <vector>
 
@@ -142,8 +142,8 @@ TEST(Executor, RunsInsideAHostsLoops) {
   for (size_t limit : {1, 2, 8}) {
     tbb::global_control control(tbb::global_control::max_allowed_parallelism, limit);
     auto executor = Executor::create(2, nullptr);
-    tbb::parallel_for(0, 8, [&](int outer) {
-      tbb::parallel_for(0, 2, [&](int inner) {
+    hostLoop(8, [&](int outer) {
+      hostLoop(2, [&](int inner) {
         Stencil stencil(outer);
         stencil.run(*executor, 4 + inner);
         EXPECT_EQ(stencil.from, alone(outer, 4 + inner));
