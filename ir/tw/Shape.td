@@ -3,6 +3,7 @@
 #define TILEWRIGHT_IR_TW_SHAPE
 
 include "ir/tw/Elementwise.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def Tw_ConstantOp : Tw_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
   let summary = "A constant tensor";
@@ -170,12 +171,26 @@ def Tw_GatherOp : Tw_Op<"gather", [Pure]> {
     ```
     Constraints:
     - (C1) ids have rank 1 and type i32. (C2) the result has the ids' length and the table's trailing shape.
-    - (C3) the result's element type is the table's, or f32 when the table has a storage type.
+    - (C3) the result's element type is f32, or a float table's own.
   }];
   let arguments = (ins Tw_AnyTensor:$table, Tw_I32Tensor:$ids);
   let results = (outs Tw_FloatTensor:$result);
   let assemblyFormat = "$table `,` $ids attr-dict `:` type($table) `,` type($ids) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def Tw_YieldOp : Tw_Op<"yield", [Pure, ReturnLike, Terminator]> {
+  let summary = "Ends a region with its values";
+  let description = [{
+    What a region of a graph file yields; the op that has the region says what the values mean.
+
+    Example:
+    ```mlir
+    tw.yield %a, %b : tensor<f32>, tensor<f32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
 #endif
