@@ -4,6 +4,7 @@
 #include "backends/cpu/Passes.h"
 #include "ir/tile/Tile.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -27,7 +28,7 @@ public:
       if (isa<linalg::LinalgOp, tile::LoadFieldOp>(op))
         return op->emitOpError("is left after scheduling: it has no vector form");
       for (Type type : op->getResultTypes())
-        if (auto vector = dyn_cast<VectorType>(type); vector && bytes(vector) > limit && !isa<vector::BroadcastOp>(op))
+        if (auto vector = dyn_cast<VectorType>(type); vector && bytes(vector) > limit && !isVirtual(op))
           return op->emitOpError("makes ") << vector << ", " << bytes(vector) << " bytes; level '" << level->name
                                            << "' holds at most " << limit << " in its registers";
       if (auto contract = dyn_cast<vector::ContractionOp>(op))
@@ -39,6 +40,13 @@ public:
   }
 
 private:
+  /// A value that no instruction makes: repeated numbers, and widenings that are part of a contraction's instruction.
+  static bool isVirtual(Operation *op) {
+    return isa<vector::BroadcastOp, arith::ConstantOp>(op) ||
+           (isa<arith::ExtSIOp, arith::ExtUIOp, arith::ExtFOp>(op) &&
+            llvm::all_of(op->getUsers(), llvm::IsaPred<vector::ContractionOp>));
+  }
+
   static int64_t bytes(VectorType type) {
     unsigned bits = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
     return type.getNumElements() * static_cast<int64_t>(llvm::divideCeil(bits, 8));

@@ -37,6 +37,7 @@ static Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const CpuLev
   if (!target)
     return createStringError("LLVM has no target " + kTriple.str() + ": " + error);
   TargetOptions options;
+  options.AllowFPOpFusion = FPOpFusion::Fast; // a product and a sum may become one fused operation, on every level
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(triple, level.llvmCpu, level.llvmFeatures, options,
                                                                     Reloc::PIC_, CodeModel::Small,
                                                                     CodeGenOptLevel::Aggressive));
