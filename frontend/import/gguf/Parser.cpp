@@ -211,7 +211,7 @@ private:
     if (kind == ValueKind::Bool)
       for (uint8_t byte : bytes)
         if (byte > 1)
-          return fail(place, "a bool of value " + Twine(byte), "0 or 1");
+          return fail(place, "a bool of value " + Twine(unsigned(byte)), "0 or 1");
     return Error::success();
   }
 
@@ -266,8 +266,7 @@ private:
     if (!tensor.type)
       return fail(place + ", type", "the unknown type id " + Twine(*typeId), "one of the types that GGUF has");
     if (tensor.type->elements == 0)
-      return unsupported(file.fileName + ": unsupported quantisation " + tensor.type->name + " of tensor " +
-                         quoted(*name));
+      return unsupported(file.fileName + ": unsupported quantisation " + tensor.type->name + " of tensor " + *name);
     // GGUF's first dimension is the row; the graph's last.
     if (tensor.shape.front() % static_cast<int64_t>(tensor.type->elements) != 0)
       return fail(place, "rows of " + Twine(tensor.shape.front()) + " elements",

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What importing says about models that do not fit their family, and what it makes of those that do.
+#include "frontend/graph/Access.h"
+#include "frontend/graph/GraphFile.h"
+#include "frontend/graph/Types.h"
+#include "frontend/import/ImportGguf.h"
+#include "tests/unit/support/TestFolder.h"
+#include "tests/unit/support/TinyLlama.h"
+
+#include <gtest/gtest.h>
+
+using namespace llvm;
+using namespace tilewright;
+using namespace tilewright::test;
+
+namespace {
+
+class Import : public testing::Test {
+protected:
+  Expected<ImportResult> import(const TinyLlama &model) {
+    return importGguf(folder.write("m.gguf", model.finish()), folder.path("m.twg"));
+  }
+
+  /// The error without the folder's name, or "accepted".
+  std::string verdict(const TinyLlama &model) {
+    Expected<ImportResult> result = import(model);
+    if (result)
+      return "accepted";
+    code = std::error_code();
+    std::string message;
+    handleAllErrors(result.takeError(), [&](const ErrorInfoBase &info) {
+      code = info.convertToErrorCode();
+      message = info.message();
+    });
+    StringRef shown = message;
+    shown.consume_front(folder.path() + "/");
+    return shown.str();
+  }
+
+  TestFolder folder;
+  std::error_code code;
+};
+
+TEST_F(Import, TinyModelIsAccepted) {
+  EXPECT_EQ(verdict(TinyLlama()), "accepted");
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"m.gguf"});
+}
+
+TEST_F(Import, UnknownArchitectureNamesTheNearest) {
+  TinyLlama model;
+  model.architecture = "lama";
+  EXPECT_EQ(verdict(model), "m.gguf: unknown architecture 'lama', nearest known: 'llama'");
+  EXPECT_EQ(code, std::errc::not_supported);
+}
+
+TEST_F(Import, MissingMetadata) {
+  for (const char *key : {"llama.block_count", "llama.embedding_length", "llama.feed_forward_length",
+                          "llama.attention.head_count", "llama.context_length"}) {
+    TinyLlama model;
+    model.integers.erase(key);
+    EXPECT_EQ(verdict(model), std::string("m.gguf: metadata key '") + key + "': not found, wanted an integer");
+    EXPECT_EQ(code, std::errc::invalid_argument);
+  }
+  TinyLlama model;
+  model.floats.clear();
+  EXPECT_EQ(verdict(model),
+            "m.gguf: metadata key 'llama.attention.layer_norm_rms_epsilon': not found, wanted a float");
+}
+
+TEST_F(Import, HeadCountsThatDoNotDivide) {
+  auto heads = [&](uint32_t h, uint32_t hkv) {
+    TinyLlama model;
+    model.integers["llama.attention.head_count"] = h;
+    model.integers["llama.attention.head_count_kv"] = hkv;
+    model.integers["llama.attention.key_length"] = 8;
+    return verdict(model);
+  };
+  EXPECT_EQ(heads(7, 2), "m.gguf: llama.attention.head_count: found 7, wanted a multiple of "
+                         "llama.attention.head_count_kv = 2");
+  EXPECT_EQ(heads(3, 2), "m.gguf: llama.attention.head_count: found 3, wanted a multiple of "
+                         "llama.attention.head_count_kv = 2");
+  EXPECT_EQ(heads(4, 8), "m.gguf: llama.attention.head_count: found 4, wanted a multiple of "
+                         "llama.attention.head_count_kv = 8");
+  EXPECT_EQ(heads(4, 0), "m.gguf: metadata key 'llama.attention.head_count_kv': found 0, wanted at least 1");
+  EXPECT_EQ(heads(0, 1), "m.gguf: metadata key 'llama.attention.head_count': found 0, wanted at least 1");
+  EXPECT_EQ(heads(4, 2), "accepted");
+}
+
+TEST_F(Import, HeadSize) {
+  TinyLlama indivisible;
+  indivisible.integers["llama.attention.head_count"] = 5;
+  indivisible.integers["llama.attention.head_count_kv"] = 5;
+  EXPECT_EQ(verdict(indivisible), "m.gguf: metadata key 'llama.attention.key_length': not found, and its default has no "
+                                  "value: expression 'E / H': 32 / 5 leaves a remainder");
+  TinyLlama other;
+  other.integers["llama.attention.key_length"] = 6;
+  EXPECT_EQ(verdict(other),
+            "m.gguf: 8 tensors do not fit family 'llama':\n"
+            "  tensor 'blk.0.attn_q.weight': found shape [32, 32], wanted [H * D = 24, E = 32]\n"
+            "  tensor 'blk.0.attn_k.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
+            "  tensor 'blk.0.attn_v.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
+            "  tensor 'blk.0.attn_output.weight': found shape [32, 32], wanted [E = 32, H * D = 24]\n"
+            "  tensor 'blk.1.attn_q.weight': found shape [32, 32], wanted [H * D = 24, E = 32]\n"
+            "  tensor 'blk.1.attn_k.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
+            "  tensor 'blk.1.attn_v.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
+            "  tensor 'blk.1.attn_output.weight': found shape [32, 32], wanted [E = 32, H * D = 24]");
+  other.integers["llama.attention.key_length"] = 7;
+  EXPECT_EQ(verdict(other), "m.gguf: llama.attention.key_length: found 7, wanted an even number, because rotary "
+                            "positions turn pairs");
+  other.integers["llama.attention.key_length"] = 8;
+  other.integers["llama.attention.value_length"] = 4;
+  EXPECT_EQ(verdict(other), "m.gguf: llama.attention.value_length: found 4, wanted 8, the key length");
+  other.integers.erase("llama.attention.value_length");
+  other.integers["llama.rope.dimension_count"] = 4;
+  EXPECT_EQ(verdict(other), "m.gguf: llama.rope.dimension_count: found 4, wanted 8, the key length");
+}
+
+TEST_F(Import, ExplicitHeadSizeWins) {
+  TinyLlama model; // 4 heads of 16 on an embedding of 32
+  model.integers["llama.attention.key_length"] = 16;
+  model.integers["llama.attention.value_length"] = 16;
+  for (TinyTensor &tensor : model.tensors) {
+    StringRef name = tensor.name;
+    if (name.ends_with("attn_q.weight"))
+      tensor.dims = {32, 64};
+    if (name.ends_with("attn_k.weight") || name.ends_with("attn_v.weight"))
+      tensor.dims = {32, 32};
+    if (name.ends_with("attn_output.weight"))
+      tensor.dims = {64, 32};
+  }
+  EXPECT_EQ(verdict(model), "accepted");
+}
+
+TEST_F(Import, VocabularyThatDiffers) {
+  TinyLlama table;
+  table.tokens.push_back("more");
+  table.tokens.push_back("evenmore");
+  EXPECT_EQ(verdict(table),
+            "m.gguf: 2 tensors do not fit family 'llama':\n"
+            "  tensor 'token_embd.weight': found shape [6, 32], wanted [V = 8, E = 32] (V: the number of tokens in "
+            "tokenizer.ggml.tokens)\n"
+            "  tensor 'output.weight': found shape [6, 32], wanted [V = 8, E = 32] (V: the number of tokens in "
+            "tokenizer.ggml.tokens)");
+  TinyLlama key;
+  key.integers["llama.vocab_size"] = 9;
+  EXPECT_EQ(verdict(key), "m.gguf: llama.vocab_size: found 9, wanted 6, the number of tokens in tokenizer.ggml.tokens");
+}
+
+TEST_F(Import, TensorProblemsComeTogether) {
+  TinyLlama model;
+  model.remove("blk.0.ffn_up.weight");
+  model.tensor("output_norm.weight").dims = {16};
+  model.tensors.push_back({"blk.2.attn_q.weight", {32, 32}});
+  model.tensor("blk.1.ffn_down.weight").dims = {32, 64};
+  EXPECT_EQ(verdict(model), "m.gguf: 4 tensors do not fit family 'llama':\n"
+                            "  tensor 'output_norm.weight': found shape [16], wanted [E = 32]\n"
+                            "  tensor 'blk.0.ffn_up.weight': missing, wanted shape [F = 64, E = 32]\n"
+                            "  tensor 'blk.1.ffn_down.weight': found shape [64, 32], wanted [E = 32, F = 64]\n"
+                            "  tensor 'blk.2.attn_q.weight': found, but the family has no place for it");
+  EXPECT_EQ(code, std::errc::invalid_argument);
+}
+
+TEST_F(Import, UnsupportedQuantisation) {
+  TinyLlama model;
+  model.integers["llama.feed_forward_length"] = 256;
+  for (TinyTensor &tensor : model.tensors)
+    for (uint64_t &dim : tensor.dims)
+      if (dim == 64)
+        dim = 256;
+  model.tensor("blk.0.ffn_down.weight").type = 12;
+  EXPECT_EQ(verdict(model), "m.gguf: unsupported quantisation Q4_K of tensor blk.0.ffn_down.weight");
+  EXPECT_EQ(code, std::errc::not_supported);
+  model.tensor("blk.1.ffn_down.weight").type = 12;
+  EXPECT_EQ(verdict(model), "m.gguf: 2 tensors do not fit family 'llama':\n"
+                            "  unsupported quantisation Q4_K of tensor blk.0.ffn_down.weight\n"
+                            "  unsupported quantisation Q4_K of tensor blk.1.ffn_down.weight");
+  EXPECT_EQ(code, std::errc::not_supported);
+}
+
+TEST_F(Import, WhatTheFamilyDoesNotSupportIsRefused) {
+  TinyLlama experts;
+  experts.integers["llama.expert_count"] = 8;
+  EXPECT_EQ(verdict(experts), "m.gguf: metadata key 'llama.expert_count': found 8, wanted 0: anything else is not "
+                              "supported by this family");
+  TinyLlama scaling;
+  scaling.strings["llama.rope.scaling.type"] = "yarn";
+  EXPECT_EQ(verdict(scaling), "m.gguf: metadata key 'llama.rope.scaling.type': found 'yarn', wanted \"none\": anything "
+                              "else is not supported by this family");
+  TinyLlama none;
+  none.strings["llama.rope.scaling.type"] = "none";
+  EXPECT_EQ(verdict(none), "accepted");
+  TinyLlama layers;
+  layers.integers["llama.block_count"] = 90000;
+  EXPECT_EQ(verdict(layers), "m.gguf: found 90000 layers and 21 tensors, wanted at least one tensor for each layer");
+}
+
+TEST_F(Import, UnknownKeysAreNoted) {
+  TinyLlama model;
+  model.integers["llama.shiny_new_thing"] = 1;
+  Expected<ImportResult> result = import(model);
+  ASSERT_TRUE(bool(result)) << toString(result.takeError());
+  EXPECT_EQ(result->notes, std::vector<std::string>{"metadata key 'llama.shiny_new_thing' is not known to family 'llama' "
+                                                    "and had no influence"});
+}
+
+TEST_F(Import, TokenizerEntries) {
+  TinyLlama model;
+  model.integers["tokenizer.ggml.eos_token_id"] = 6;
+  EXPECT_EQ(verdict(model), "m.gguf: metadata key 'tokenizer.ggml.eos_token_id': found 6, wanted 0 to 5, a token of "
+                            "'tokenizer.ggml.tokens'");
+  model.integers["tokenizer.ggml.eos_token_id"] = 5;
+  EXPECT_EQ(verdict(model), "accepted");
+  TinyLlama kind;
+  kind.strings.clear();
+  EXPECT_EQ(verdict(kind), "m.gguf: metadata key 'tokenizer.ggml.model': not found, wanted a string");
+}
+
+TEST_F(Import, LayersOfEqualTypesShareAFunction) {
+  auto functionNames = [&](const TinyLlama &model) {
+    ImportResult result = cantFail(import(model));
+    std::vector<std::string> names;
+    for (const graph::Function *function : *graph::GetGraph(result.bytes.data())->functions())
+      names.push_back(function->name()->str());
+    return names;
+  };
+  EXPECT_EQ(functionNames(TinyLlama()), (std::vector<std::string>{"layer", "step"}));
+  TinyLlama mixed;
+  mixed.tensor("blk.1.ffn_down.weight").type = 8;
+  EXPECT_EQ(functionNames(mixed), (std::vector<std::string>{"layer", "layer_1", "step"}));
+  TinyLlama biased;
+  biased.tensors.push_back({"blk.0.attn_q.bias", {32}});
+  EXPECT_EQ(functionNames(biased), (std::vector<std::string>{"layer", "layer_1", "step"}));
+}
+
+TEST_F(Import, TiedEmbeddingsAreOneWeight) {
+  TinyLlama model;
+  model.remove("output.weight");
+  ImportResult result = cantFail(import(model));
+  GraphFile file = cantFail(GraphFile::loadBytes(bufferOf(result.bytes), folder.path("m.twg")));
+  EXPECT_EQ(file.graph().weights()->size(), model.tensors.size());
+  const graph::Function &step = *file.graph().functions()->Get(1);
+  const graph::Op &head = *step.body()->Get(step.body()->size() - 1);
+  EXPECT_EQ(head.name()->str(), "tw.linear");
+  EXPECT_EQ(step.values()->Get(head.operands()->Get(1))->name()->str(), "token_embd.weight");
+}
+
+TEST_F(Import, RowsOfQueriesAndKeysArePermuted) {
+  ImportResult result = cantFail(import(TinyLlama()));
+  std::map<std::string, std::string> permuted;
+  for (const graph::Weight *weight : *graph::GetGraph(result.bytes.data())->weights())
+    if (const graph::RowPermutation *permutation = weight->row_permutation()) {
+      std::string text;
+      for (int64_t dim : elements(permutation->dims()))
+        text += std::to_string(dim) + " ";
+      for (uint32_t axis : elements(permutation->perm()))
+        text += std::to_string(axis);
+      permuted[weight->name()->str()] = text;
+    }
+  EXPECT_EQ(permuted, (std::map<std::string, std::string>{{"blk.0.attn_q.weight", "4 4 2 021"},
+                                                          {"blk.0.attn_k.weight", "2 4 2 021"},
+                                                          {"blk.1.attn_q.weight", "4 4 2 021"},
+                                                          {"blk.1.attn_k.weight", "2 4 2 021"}}));
+}
+
+TEST_F(Import, ModelElsewhereIsNamedByItsFileName) {
+  std::string model = folder.makeFolder("models") + "/m.gguf";
+  folder.write("models/m.gguf", TinyLlama().finish());
+  folder.makeFolder("out");
+  ImportResult beneath = cantFail(importGguf(model, folder.path("m.twg")));
+  EXPECT_EQ(graph::GetGraph(beneath.bytes.data())->weights()->Get(0)->file()->str(), "models/m.gguf");
+  EXPECT_TRUE(beneath.notes.empty());
+  ImportResult elsewhere = cantFail(importGguf(model, folder.path("out/m.twg")));
+  EXPECT_EQ(graph::GetGraph(elsewhere.bytes.data())->weights()->Get(0)->file()->str(), "m.gguf");
+  EXPECT_EQ(elsewhere.notes,
+            std::vector<std::string>{"the model is not beneath the graph's folder '" + folder.path("out") +
+                                     "': give later steps --weights-dir '" + folder.path("models") +
+                                     "', or write the graph beside the model"});
+  Expected<GraphFile> without = GraphFile::loadBytes(bufferOf(elsewhere.bytes), folder.path("out/m.twg"));
+  EXPECT_EQ(toString(without.takeError()), folder.path("out/m.twg") + ": weights file 'm.gguf' not found beneath '" +
+                                               folder.path("out") +
+                                               "'; put it there or give its folder with --weights-dir");
+  Expected<GraphFile> with =
+      GraphFile::loadBytes(bufferOf(elsewhere.bytes), folder.path("out/m.twg"), {folder.path("models"), true});
+  EXPECT_TRUE(bool(with)) << toString(with.takeError());
+}
+
+TEST_F(Import, EveryByteOfTheHeadChanged) {
+  const std::vector<uint8_t> bytes = TinyLlama().finish();
+  // Up to the tensors' bytes; those may be anything.
+  size_t head = bytes.size();
+  {
+    std::string path = folder.write("m.gguf", bytes);
+    ImportResult result = cantFail(importGguf(path, folder.path("m.twg")));
+    for (const graph::Weight *weight : *graph::GetGraph(result.bytes.data())->weights())
+      head = std::min<size_t>(head, weight->offset());
+  }
+  size_t refused = 0;
+  for (size_t at = 0; at < head; ++at) {
+    std::vector<uint8_t> changed = bytes;
+    changed[at] ^= 1 << (at % 8);
+    Expected<ImportResult> result = importGguf(folder.write("m.gguf", changed), folder.path("m.twg"));
+    if (result) {
+      Expected<GraphFile> file = GraphFile::loadBytes(bufferOf(result->bytes), folder.path("m.twg"));
+      EXPECT_TRUE(bool(file)) << "byte " << at << ": " << toString(file.takeError());
+    } else {
+      ++refused;
+      EXPECT_FALSE(toString(result.takeError()).empty());
+    }
+  }
+  EXPECT_GT(refused, head / 2);
+}
+
+} // namespace
