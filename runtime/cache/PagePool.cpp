@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/cache/PagePool.h"
+
+#include "runtime/api/Error.h"
+#include "runtime/api/abi.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace tilewright {
+namespace {
+
+constexpr uint64_t kMaxPageNumber = INT32_MAX;
+constexpr uint64_t kPagesWithoutState = 1u << 24;
+
+uint64_t roundUp(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+uint64_t machineMemory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+uint64_t systemPage() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
+
+} // namespace
+
+uint64_t StateGeometry::pageBytes() const { return heads * dim * TW_PAGE_TOKENS * elementBytes; }
+
+PagePool::PagePool(std::vector<StateGeometry> buffers, uint64_t minPages, MemoryBudget &budget)
+    : geometry(std::move(buffers)), budget(budget) {
+  for (const StateGeometry &buffer : geometry)
+    bytesPerPage += buffer.pageBytes();
+  minPages = std::max<uint64_t>(1, minPages);
+  const uint64_t memory = budget.allowed() ? budget.allowed() : machineMemory();
+  most = bytesPerPage ? std::max(minPages, memory / bytesPerPage) : std::max(minPages, kPagesWithoutState);
+  most = std::min(most, kMaxPageNumber);
+  reserveAddresses(minPages);
+}
+
+void PagePool::reserveAddresses(uint64_t minPages) {
+  for (;;) {
+    for (const StateGeometry &buffer : geometry) {
+      void *at = ::mmap(nullptr, roundUp(most * buffer.pageBytes(), systemPage()), PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (at == MAP_FAILED)
+        break;
+      pools.push_back(at);
+    }
+    if (pools.size() == geometry.size())
+      return;
+    unmapAll();
+    if (most <= minPages)
+      throw Error(TW_EXHAUSTED, "caches: no address space for " + std::to_string(most) + " pages of " +
+                                    std::to_string(bytesPerPage) + " bytes");
+    most = std::max(minPages, most / 2); // a limit on address space is in force
+  }
+}
+
+void PagePool::unmapAll() noexcept {
+  for (size_t i = 0; i < pools.size(); ++i)
+    ::munmap(pools[i], roundUp(most * geometry[i].pageBytes(), systemPage()));
+  pools.clear();
+}
+
+PagePool::~PagePool() { unmapAll(); }
+
+void PagePool::commit(uint64_t pages) {
+  constexpr uint64_t kStep = 16; // fewer system calls
+  const uint64_t wanted = std::min(most, roundUp(pages, kStep));
+  for (size_t i = 0; i < pools.size(); ++i) {
+    const uint64_t begin = committed * geometry[i].pageBytes() / systemPage() * systemPage();
+    const uint64_t end = roundUp(wanted * geometry[i].pageBytes(), systemPage());
+    if (::mprotect(static_cast<uint8_t *>(pools[i]) + begin, end - begin, PROT_READ | PROT_WRITE) != 0)
+      throw Error(TW_EXHAUSTED, "caches: the system refused memory for " + std::to_string(wanted) + " pages of " +
+                                    std::to_string(bytesPerPage) + " bytes: " + std::strerror(errno));
+  }
+  committed = wanted;
+}
+
+void PagePool::allocate(uint64_t count, std::vector<int32_t> &table) {
+  if (count == 0)
+    return;
+  table.reserve(table.size() + count);
+  std::vector<int32_t> stale;
+  {
+    std::lock_guard lock(mutex);
+    const uint64_t available = freed.size() + (most - fresh);
+    if (count > available)
+      throw Error(TW_EXHAUSTED, "caches: " + std::to_string(count) + " more pages of " + std::to_string(bytesPerPage) +
+                                    " bytes, planned " + std::to_string((most - available + count) * bytesPerPage) +
+                                    " bytes, allowed " + std::to_string(most * bytesPerPage));
+    const uint64_t reused = std::min<uint64_t>(count, freed.size());
+    stale.reserve(reused);
+    budget.reserve(count * bytesPerPage, "caches: " + std::to_string(count) + " more pages");
+    if (fresh + count - reused > committed) {
+      try {
+        commit(fresh + count - reused);
+      } catch (...) {
+        budget.release(count * bytesPerPage);
+        throw;
+      }
+    }
+    for (uint64_t i = 0; i < reused; ++i) {
+      std::pop_heap(freed.begin(), freed.end(), std::greater<>());
+      stale.push_back(freed.back());
+      freed.pop_back();
+    }
+    table.insert(table.end(), stale.begin(), stale.end());
+    for (uint64_t i = reused; i < count; ++i)
+      table.push_back(static_cast<int32_t>(fresh++));
+    freed.reserve(fresh); // so that release() cannot fail
+  }
+  for (int32_t page : stale)
+    clearTail(page, 0);
+}
+
+void PagePool::release(std::span<const int32_t> pages) noexcept {
+  if (pages.empty())
+    return;
+  std::lock_guard lock(mutex);
+  for (int32_t page : pages) {
+    freed.push_back(page);
+    std::push_heap(freed.begin(), freed.end(), std::greater<>());
+  }
+  budget.release(pages.size() * bytesPerPage);
+  if (freed.size() == fresh) { // nobody uses a page: give the memory back, which zeroes it as well
+    for (size_t i = 0; i < pools.size(); ++i)
+      ::madvise(pools[i], roundUp(fresh * geometry[i].pageBytes(), systemPage()), MADV_DONTNEED);
+    freed.clear();
+    fresh = 0;
+  }
+}
+
+void PagePool::clearTail(int32_t page, uint64_t from) noexcept {
+  for (size_t i = 0; i < pools.size(); ++i) {
+    const StateGeometry &g = geometry[i];
+    uint8_t *at = static_cast<uint8_t *>(pools[i]) + static_cast<uint64_t>(page) * g.pageBytes();
+    // Rows of tokens inside the page, and bytes of one token in a row.
+    const uint64_t rows = g.transposed ? g.heads * g.dim : g.heads;
+    const uint64_t tokenBytes = g.transposed ? g.elementBytes : g.dim * g.elementBytes;
+    for (uint64_t row = 0; row < rows; ++row)
+      std::memset(at + (row * TW_PAGE_TOKENS + from) * tokenBytes, 0, (TW_PAGE_TOKENS - from) * tokenBytes);
+  }
+}
+
+uint64_t PagePool::pagesInUse() const {
+  std::lock_guard lock(mutex);
+  return fresh - freed.size();
+}
+
+} // namespace tilewright
