@@ -15,8 +15,7 @@ namespace tilewright {
 Error writeFileAtomically(StringRef path, function_ref<Error(raw_pwrite_stream &)> write) {
   sys::fs::file_status status;
   if (!sys::fs::status(path, status) && status.type() != sys::fs::file_type::regular_file)
-    return ioError(path + ": cannot be written: it is not a regular file",
-                   std::make_error_code(std::errc::invalid_argument));
+    return badInput(path + ": cannot be written: it is not a regular file");
   Expected<sys::fs::TempFile> temp = sys::fs::TempFile::create(path + ".%%%%%%%%.tmp");
   if (!temp)
     return ioError(path + ": cannot be written", errorToErrorCode(temp.takeError()));
