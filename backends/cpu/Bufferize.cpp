@@ -6,10 +6,8 @@
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
-#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -26,11 +24,6 @@ public:
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    IRRewriter rewriter(&getContext());
-    if (failed(bufferization::eliminateEmptyTensors(rewriter, func)))
-      return signalPassFailure();
-    separateEmptyTensors(rewriter);
-
     bufferization::OneShotBufferizationOptions options;
     options.bufferAlignment = 64;
     options.allocationFn = [&](OpBuilder &builder, Location loc, MemRefType type, ValueRange dynamic,
@@ -46,20 +39,6 @@ public:
     bufferization::BufferizationState state;
     if (failed(bufferization::runOneShotBufferize(func, options, state)))
       signalPassFailure();
-  }
-
-private:
-  /// An empty tensor with several users becomes one per user: equal ones were merged, but they are different buffers.
-  void separateEmptyTensors(IRRewriter &rewriter) {
-    SmallVector<tensor::EmptyOp> empties;
-    getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
-    for (tensor::EmptyOp op : empties) {
-      for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
-        rewriter.setInsertionPoint(use.getOwner());
-        use.set(bufferization::AllocTensorOp::create(rewriter, op.getLoc(), op.getType(), op.getDynamicSizes()));
-      }
-      rewriter.eraseOp(op);
-    }
   }
 };
 

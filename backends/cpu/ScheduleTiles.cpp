@@ -11,6 +11,8 @@
 #include "backends/cpu/VectorizeTile.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
@@ -41,7 +43,7 @@ public:
   StringRef getDescription() const override { return "Tile a kernel's ops to registers and vectorise them"; }
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, arith::ArithDialect, scf::SCFDialect, tensor::TensorDialect,
+    registry.insert<affine::AffineDialect, bufferization::BufferizationDialect, arith::ArithDialect, scf::SCFDialect, tensor::TensorDialect,
                     vector::VectorDialect>();
   }
 
@@ -64,16 +66,14 @@ private:
     return ops;
   }
 
-  /// Named ops become generic ones, each use of an empty tensor its own one, and shapes are checked.
+  /// Fields become vectors, named ops generic ones, empty tensors buffers, and shapes are checked.
   LogicalResult prepare(IRRewriter &rewriter) {
-    SmallVector<tensor::EmptyOp> empties;
-    getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
-    for (tensor::EmptyOp op : empties) {
-      for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses()))) {
-        rewriter.setInsertionPoint(op);
-        use.set(rewriter.clone(*op)->getResult(0));
-      }
-    }
+    SmallVector<tile::LoadFieldOp> fields;
+    getOperation().walk([&](tile::LoadFieldOp op) { fields.push_back(op); });
+    for (tile::LoadFieldOp op : fields)
+      vectorizeLoadField(rewriter, op);
+    if (failed(pinBuffers(rewriter)))
+      return failure();
     for (linalg::LinalgOp op : linalgOps()) {
       if (op.hasDynamicShape())
         return op->emitOpError("has a dynamic shape; tiles of a kernel are static");
@@ -84,6 +84,23 @@ private:
       rewriter.setInsertionPoint(op);
       if (failed(linalg::generalizeNamedOp(rewriter, op)))
         return op->emitOpError("has no generic form");
+    }
+    return success();
+  }
+
+  /// An empty tensor that ends up in a slice of another becomes that slice; each use of the others becomes a buffer of
+  /// its own. As empty tensors, equal ones with equal contents would be merged, and bufferisation would have to copy.
+  LogicalResult pinBuffers(IRRewriter &rewriter) {
+    if (failed(bufferization::eliminateEmptyTensors(rewriter, getOperation())))
+      return failure();
+    SmallVector<tensor::EmptyOp> empties;
+    getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
+    for (tensor::EmptyOp op : empties) {
+      for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+        rewriter.setInsertionPoint(use.getOwner());
+        use.set(bufferization::AllocTensorOp::create(rewriter, op.getLoc(), op.getType(), op.getDynamicSizes()));
+      }
+      rewriter.eraseOp(op);
     }
     return success();
   }
@@ -200,10 +217,6 @@ private:
   }
 
   LogicalResult vectorize(IRRewriter &rewriter) {
-    SmallVector<tile::LoadFieldOp> fields;
-    getOperation().walk([&](tile::LoadFieldOp op) { fields.push_back(op); });
-    for (tile::LoadFieldOp op : fields)
-      vectorizeLoadField(rewriter, op);
     for (linalg::LinalgOp op : linalgOps()) {
       if (matchContraction(op)) {
         vectorizeContraction(rewriter, op);
