@@ -32,7 +32,9 @@ bool atMost127(Value value) {
            atMost127(mask.getLhs()) || atMost127(mask.getRhs());
   if (auto shift = value.getDefiningOp<arith::ShRUIOp>())
     return matchPattern(shift.getRhs(), m_ConstantInt(&constant)) && !constant.isZero();
-  return false;
+  if (auto part = value.getDefiningOp<vector::InsertStridedSliceOp>())
+    return atMost127(part.getValueToStore()) && atMost127(part.getDest());
+  return matchPattern(value, m_ConstantInt(&constant)) && constant.isNonNegative();
 }
 
 struct ToPmadd : OpRewritePattern<vector::ContractionOp> {

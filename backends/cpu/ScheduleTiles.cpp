@@ -68,10 +68,12 @@ private:
 
   /// Fields become vectors, named ops generic ones, empty tensors buffers, and shapes are checked.
   LogicalResult prepare(IRRewriter &rewriter) {
-    SmallVector<tile::LoadFieldOp> fields;
-    getOperation().walk([&](tile::LoadFieldOp op) { fields.push_back(op); });
-    for (tile::LoadFieldOp op : fields)
-      vectorizeLoadField(rewriter, op);
+    getOperation().walk([&](Operation *op) {
+      if (auto field = dyn_cast<tile::LoadFieldOp>(op))
+        vectorizeLoadField(rewriter, field);
+      else if (auto nibbles = dyn_cast<tile::LoadNibblesOp>(op))
+        vectorizeLoadNibbles(rewriter, nibbles);
+    });
     if (failed(pinBuffers(rewriter)))
       return failure();
     for (linalg::LinalgOp op : linalgOps()) {
@@ -93,12 +95,18 @@ private:
   LogicalResult pinBuffers(IRRewriter &rewriter) {
     if (failed(bufferization::eliminateEmptyTensors(rewriter, getOperation())))
       return failure();
-    SmallVector<tensor::EmptyOp> empties;
-    getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
-    for (tensor::EmptyOp op : empties) {
+    SmallVector<Operation *> shared;
+    getOperation().walk([&](Operation *op) {
+      auto buffer = dyn_cast<bufferization::AllocTensorOp>(op);
+      if (isa<tensor::EmptyOp>(op) || (buffer && !buffer.getCopy() && !op->hasOneUse()))
+        shared.push_back(op);
+    });
+    for (Operation *op : shared) {
       for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
         rewriter.setInsertionPoint(use.getOwner());
-        use.set(bufferization::AllocTensorOp::create(rewriter, op.getLoc(), op.getType(), op.getDynamicSizes()));
+        use.set(bufferization::AllocTensorOp::create(rewriter, op->getLoc(),
+                                                     cast<RankedTensorType>(op->getResult(0).getType()),
+                                                     op->getOperands()));
       }
       rewriter.eraseOp(op);
     }

@@ -58,26 +58,57 @@ void vectorizeContraction(RewriterBase &rewriter, linalg::LinalgOp op) {
   rewriter.replaceOp(op, writeWhole(rewriter, loc, result, op.getDpsInits()[0]));
 }
 
+/// `count` bytes at `offset` of the block that `indices` name.
+static Value readBytes(RewriterBase &rewriter, Location loc, Value packed, ValueRange indices, int64_t offset,
+                       int64_t count) {
+  SmallVector<Value> at(indices);
+  at.push_back(arith::ConstantIndexOp::create(rewriter, loc, offset));
+  Value padding = arith::ConstantOp::create(rewriter, loc, rewriter.getI8IntegerAttr(0));
+  bool inBounds[] = {true};
+  return vector::TransferReadOp::create(rewriter, loc, VectorType::get({count}, rewriter.getI8Type()), packed, at, padding,
+                                        ArrayRef<bool>(inBounds));
+}
+
+/// Replaces a load by `flat`, its elements in order.
+static void replaceLoad(RewriterBase &rewriter, Operation *op, Value flat) {
+  Location loc = op->getLoc();
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto shaped = VectorType::get(type.getShape(), type.getElementType());
+  if (shaped != flat.getType())
+    flat = vector::ShapeCastOp::create(rewriter, loc, shaped, flat);
+  Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
+  rewriter.replaceOp(op, writeWhole(rewriter, loc, flat, empty));
+}
+
 void vectorizeLoadField(RewriterBase &rewriter, tile::LoadFieldOp op) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
-  Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  SmallVector<Value> at(op.getIndices());
-  at.push_back(arith::ConstantIndexOp::create(rewriter, loc, op.getOffset()));
-  Value padding = arith::ConstantOp::create(rewriter, loc, rewriter.getI8IntegerAttr(0));
-  bool inBounds[] = {true};
-  Value bytes = vector::TransferReadOp::create(rewriter, loc,
-                                               VectorType::get({op.getFieldBytes()}, rewriter.getI8Type()),
-                                               op.getPacked(), at, padding, ArrayRef<bool>(inBounds));
-  auto flat = VectorType::get({type.getNumElements()}, type.getElementType());
-  if (flat != bytes.getType())
-    bytes = vector::BitCastOp::create(rewriter, loc, flat, bytes);
-  auto shaped = VectorType::get(type.getShape(), type.getElementType());
-  if (shaped != flat)
-    bytes = vector::ShapeCastOp::create(rewriter, loc, shaped, bytes);
-  Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
-  rewriter.replaceOp(op, writeWhole(rewriter, loc, bytes, empty));
+  Value flat =
+      readBytes(rewriter, op.getLoc(), op.getPacked(), op.getIndices(), op.getOffset(), op.getFieldBytes());
+  auto flatType = VectorType::get({type.getNumElements()}, type.getElementType());
+  if (flatType != flat.getType())
+    flat = vector::BitCastOp::create(rewriter, op.getLoc(), flatType, flat);
+  replaceLoad(rewriter, op, flat);
+}
+
+void vectorizeLoadNibbles(RewriterBase &rewriter, tile::LoadNibblesOp op) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  int64_t half = cast<RankedTensorType>(op.getResult().getType()).getNumElements() / 2;
+  Value bytes = readBytes(rewriter, loc, op.getPacked(), op.getIndices(), op.getOffset(), half);
+  auto halfType = cast<VectorType>(bytes.getType());
+  auto splat = [&](VectorType type, int8_t value) -> Value {
+    return arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(type, rewriter.getI8IntegerAttr(value)));
+  };
+  Value low = arith::AndIOp::create(rewriter, loc, bytes, splat(halfType, 15));
+  Value high = arith::ShRUIOp::create(rewriter, loc, bytes, splat(halfType, 4));
+  Value both = splat(VectorType::get({2 * half}, rewriter.getI8Type()), 0);
+  for (auto [i, part] : llvm::enumerate(ArrayRef<Value>{low, high}))
+    both = vector::InsertStridedSliceOp::create(rewriter, loc, part, both, ArrayRef<int64_t>(i * half),
+                                                ArrayRef<int64_t>(1));
+  replaceLoad(rewriter, op, both);
 }
 
 } // namespace tilewright

@@ -15,4 +15,7 @@ void vectorizeContraction(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp o
 /// A field becomes one read of its bytes, seen as the field's type.
 void vectorizeLoadField(mlir::RewriterBase &rewriter, tile::LoadFieldOp op);
 
+/// A field of nibbles becomes one read of its bytes, a mask and a shift, side by side in one vector.
+void vectorizeLoadNibbles(mlir::RewriterBase &rewriter, tile::LoadNibblesOp op);
+
 } // namespace tilewright

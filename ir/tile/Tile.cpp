@@ -25,16 +25,42 @@ int64_t LoadFieldOp::getFieldBytes() {
 
 int64_t LoadFieldOp::getBlockBytes() { return cast<RankedTensorType>(getPacked().getType()).getShape().back(); }
 
+/// (C1) and (C2) of the loads.
+static LogicalResult verifyPacked(Operation *op, RankedTensorType packed, ValueRange indices) {
+  if (packed.getRank() < 1 || !packed.getElementType().isInteger(8) || packed.isDynamicDim(packed.getRank() - 1))
+    return op->emitOpError("packed tensor is ") << packed << ", wanted i8 elements and a static last dimension (C1)";
+  if (static_cast<int64_t>(indices.size()) != packed.getRank() - 1)
+    return op->emitOpError("has ") << indices.size() << " indices, wanted " << packed.getRank() - 1
+                                   << ": one for every dimension of the packed tensor but the last (C2)";
+  return success();
+}
+
+/// Elements of a static shape, or -1 when there are none or more than `limit`.
+static int64_t elementsUpTo(ArrayRef<int64_t> shape, int64_t limit) {
+  int64_t elements = 1;
+  for (int64_t extent : shape) {
+    if (extent < 1 || extent > limit / elements)
+      return -1;
+    elements *= extent;
+  }
+  return elements;
+}
+
+/// (C4) of the loads: `bytes` bytes (-1: too many) at `offset` of a block.
+static LogicalResult verifyPlace(Operation *op, int64_t offset, int64_t bytes, int64_t block, Type result) {
+  if (bytes < 0)
+    return op->emitOpError("result ") << result << " is larger than a block of " << block << " bytes (C4)";
+  if (offset < 0 || offset > block - bytes)
+    return op->emitOpError("field of ") << bytes << " bytes at offset " << offset << " is outside of a block of " << block
+                                        << " bytes (C4)";
+  return success();
+}
+
 LogicalResult LoadFieldOp::verify() {
   auto packed = cast<RankedTensorType>(getPacked().getType());
   auto result = cast<RankedTensorType>(getResult().getType());
-  // (C1)
-  if (packed.getRank() < 1 || !packed.getElementType().isInteger(8) || packed.isDynamicDim(packed.getRank() - 1))
-    return emitOpError("packed tensor is ") << packed << ", wanted i8 elements and a static last dimension (C1)";
-  // (C2)
-  if (static_cast<int64_t>(getIndices().size()) != packed.getRank() - 1)
-    return emitOpError("has ") << getIndices().size() << " indices, wanted " << packed.getRank() - 1
-                               << ": one for every dimension of the packed tensor but the last (C2)";
+  if (failed(verifyPacked(*this, packed, getIndices())))
+    return failure();
   // (C3)
   Type element = result.getElementType();
   bool wholeBytes = element.isInteger(8) || element.isInteger(16) || element.isInteger(32) || element.isInteger(64) ||
@@ -43,17 +69,23 @@ LogicalResult LoadFieldOp::verify() {
     return emitOpError("result is ") << result
                                      << ", wanted a static shape without zero extents and an element type of whole "
                                         "bytes (C3)";
-  // (C4), without overflow: every bound is below the block's bytes.
-  int64_t offset = static_cast<int64_t>(getOffset());
-  int64_t block = getBlockBytes();
-  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  for (int64_t extent : result.getShape()) {
-    if (extent > block / bytes)
-      return emitOpError("result ") << result << " is larger than a block of " << block << " bytes (C4)";
-    bytes *= extent;
-  }
-  if (offset < 0 || offset > block - bytes)
-    return emitOpError("field at bytes ") << offset << " to " << offset + bytes << " is outside of a block of " << block
-                                          << " bytes (C4)";
-  return success();
+  // (C4)
+  int64_t size = element.getIntOrFloatBitWidth() / 8;
+  int64_t elements = elementsUpTo(result.getShape(), getBlockBytes() / size);
+  return verifyPlace(*this, getOffset(), elements < 0 ? -1 : elements * size, getBlockBytes(), result);
+}
+
+LogicalResult LoadNibblesOp::verify() {
+  auto packed = cast<RankedTensorType>(getPacked().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  if (failed(verifyPacked(*this, packed, getIndices())))
+    return failure();
+  // (C3)
+  int64_t block = packed.getShape().back();
+  bool even = result.hasStaticShape() && llvm::any_of(result.getShape(), [](int64_t extent) { return extent % 2 == 0; });
+  if (!even || llvm::is_contained(result.getShape(), 0) || !result.getElementType().isInteger(8))
+    return emitOpError("result is ") << result << ", wanted i8 and a static shape with an even number of elements (C3)";
+  // (C4)
+  int64_t elements = elementsUpTo(result.getShape(), 2 * block);
+  return verifyPlace(*this, getOffset(), elements < 0 ? -1 : elements / 2, block, result);
 }

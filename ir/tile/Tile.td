@@ -63,4 +63,41 @@ def Tile_LoadFieldOp : Tile_Op<"load_field", [Pure]> {
   }];
 }
 
+def Tile_LoadNibblesOp : Tile_Op<"load_nibbles", [Pure]> {
+  let summary = "reads one field of 4-bit items of a packed block as bytes";
+  let description = [{
+    Like `tile.load_field`, for a field whose items are 4 bits wide and stand in pairs: `n` bytes give `2 n` numbers from
+    0 to 15, all low nibbles in order, then all high nibbles in order.
+
+    With `lin` the row-major linear index of `i` in the result's shape, and `n` half of the result's elements:
+
+    ```
+    result[i] = packed[indices, offset + lin(i)] & 15           where lin(i) < n
+    result[i] = packed[indices, offset + lin(i) - n] >> 4       elsewhere
+    ```
+
+    So, in a block of 16 rows by 32 values whose byte `[q][row][j]` holds values `4 q + j` (low) and `16 + 4 q + j`
+    (high) of the row, the result is `[value / 4][row][value % 4]`: the right operand of a product of bytes.
+
+    ```mlir
+    %w = tile.load_nibbles %packed[%group, %block] at 0 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
+    ```
+
+    Constraints:
+
+    * (C1) `packed` has rank >= 1, element type i8, and a static last dimension (the bytes of a block).
+    * (C2) there is one index for every dimension of `packed` but the last.
+    * (C3) the result has a static shape with an even, positive number of elements, and element type i8.
+    * (C4) the field lies inside the block: `offset` >= 0 and `offset` + half of the result's elements <= bytes of a block.
+
+    Reading a block outside of `packed` is undefined, as for `tensor.extract`.
+  }];
+  let arguments = (ins AnyRankedTensor:$packed, Variadic<Index>:$indices, I64Attr:$offset);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $packed `[` $indices `]` `at` $offset attr-dict `:` type($packed) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // TILEWRIGHT_IR_TILE_TILE_TD

@@ -1,6 +1,5 @@
 // y = x * w^T, w in Q4_1 blocks packed [N/16][K/32][320 bytes], x as int8 in blocks of 32 with scale and scale * sum.
 // A chunk is one row (m1) or 8 rows (m8) by one group of 16 columns; K and N are symbols.
-#id3 = affine_map<(k, n, v) -> (k, n, v)>
 #x = affine_map<(m, n, k, v) -> (m, k, v)>
 #w = affine_map<(m, n, k, v) -> (k, n, v)>
 #d = affine_map<(m, n, k, v) -> (m, n)>
@@ -17,8 +16,6 @@ func.func @matmul_q4_1_m1(%x: memref<?x?x8x4xi8> {tw.dims = ["M", "KB", 8, 4]}, 
   %c16 = arith.constant 16 : index
   %zero = arith.constant 0.0 : f32
   %zeroi = arith.constant 0 : i32
-  %mask = arith.constant 15 : i8
-  %four = arith.constant 4 : i8
   %X = bufferization.to_tensor %x restrict : memref<?x?x8x4xi8> to tensor<?x?x8x4xi8>
   %XS = bufferization.to_tensor %xs restrict : memref<?x?xf32> to tensor<?x?xf32>
   %XM = bufferization.to_tensor %xsum restrict : memref<?x?xf32> to tensor<?x?xf32>
@@ -32,38 +29,14 @@ func.func @matmul_q4_1_m1(%x: memref<?x?x8x4xi8> {tw.dims = ["M", "KB", 8, 4]}, 
     %e = tensor.empty() : tensor<1x16xf32>
     %acc0 = linalg.fill ins(%zero : f32) outs(%e : tensor<1x16xf32>) -> tensor<1x16xf32>
     %sum = scf.for %b = %c0 to %blocks step %c1 iter_args(%acc = %acc0) -> (tensor<1x16xf32>) {
-      %q = tile.load_field %W[%g, %b] at 0 : tensor<?x?x320xi8> -> tensor<4x16x4xi8>
+      %q = tile.load_nibbles %W[%g, %b] at 0 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
       %s = tile.load_field %W[%g, %b] at 256 : tensor<?x?x320xi8> -> tensor<16xf16>
       %mn = tile.load_field %W[%g, %b] at 288 : tensor<?x?x320xi8> -> tensor<16xf16>
-      %le = tensor.empty() : tensor<4x16x4xi8>
-      %lo = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]}
-          ins(%q : tensor<4x16x4xi8>) outs(%le : tensor<4x16x4xi8>) {
-      ^bb0(%a: i8, %o: i8):
-        %t = arith.andi %a, %mask : i8
-        linalg.yield %t : i8
-      } -> tensor<4x16x4xi8>
-      %he = tensor.empty() : tensor<4x16x4xi8>
-      %hi = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]}
-          ins(%q : tensor<4x16x4xi8>) outs(%he : tensor<4x16x4xi8>) {
-      ^bb0(%a: i8, %o: i8):
-        %t = arith.shrui %a, %four : i8
-        linalg.yield %t : i8
-      } -> tensor<4x16x4xi8>
-      %xl = tensor.extract_slice %X[%row, %b, 0, 0] [1, 1, 4, 4] [1, 1, 1, 1] : tensor<?x?x8x4xi8> to tensor<1x4x4xi8>
-      %xh = tensor.extract_slice %X[%row, %b, 4, 0] [1, 1, 4, 4] [1, 1, 1, 1] : tensor<?x?x8x4xi8> to tensor<1x4x4xi8>
+      %xb = tensor.extract_slice %X[%row, %b, 0, 0] [1, 1, 8, 4] [1, 1, 1, 1] : tensor<?x?x8x4xi8> to tensor<1x8x4xi8>
       %de = tensor.empty() : tensor<1x16xi32>
       %dz = linalg.fill ins(%zeroi : i32) outs(%de : tensor<1x16xi32>) -> tensor<1x16xi32>
-      %d0 = linalg.generic {indexing_maps = [#x, #w, #d], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-          ins(%xl, %lo : tensor<1x4x4xi8>, tensor<4x16x4xi8>) outs(%dz : tensor<1x16xi32>) {
-      ^bb0(%a: i8, %c: i8, %o: i32):
-        %ai = arith.extsi %a : i8 to i32
-        %ci = arith.extui %c : i8 to i32
-        %p = arith.muli %ai, %ci : i32
-        %r = arith.addi %o, %p : i32
-        linalg.yield %r : i32
-      } -> tensor<1x16xi32>
-      %d1 = linalg.generic {indexing_maps = [#x, #w, #d], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-          ins(%xh, %hi : tensor<1x4x4xi8>, tensor<4x16x4xi8>) outs(%d0 : tensor<1x16xi32>) {
+      %dot = linalg.generic {indexing_maps = [#x, #w, #d], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+          ins(%xb, %q : tensor<1x8x4xi8>, tensor<8x16x4xi8>) outs(%dz : tensor<1x16xi32>) {
       ^bb0(%a: i8, %c: i8, %o: i32):
         %ai = arith.extsi %a : i8 to i32
         %ci = arith.extui %c : i8 to i32
@@ -74,7 +47,7 @@ func.func @matmul_q4_1_m1(%x: memref<?x?x8x4xi8> {tw.dims = ["M", "KB", 8, 4]}, 
       %xsb = tensor.extract_slice %XS[%row, %b] [1, 1] [1, 1] : tensor<?x?xf32> to tensor<1xf32>
       %xmb = tensor.extract_slice %XM[%row, %b] [1, 1] [1, 1] : tensor<?x?xf32> to tensor<1xf32>
       %next = linalg.generic {indexing_maps = [#mn, #m, #m, #n, #n, #mn], iterator_types = ["parallel", "parallel"]}
-          ins(%d1, %xsb, %xmb, %s, %mn : tensor<1x16xi32>, tensor<1xf32>, tensor<1xf32>, tensor<16xf16>, tensor<16xf16>)
+          ins(%dot, %xsb, %xmb, %s, %mn : tensor<1x16xi32>, tensor<1xf32>, tensor<1xf32>, tensor<16xf16>, tensor<16xf16>)
           outs(%acc : tensor<1x16xf32>) {
       ^bb0(%d: i32, %xsv: f32, %xmv: f32, %sv: f16, %mv: f16, %o: f32):
         %df = arith.sitofp %d : i32 to f32
@@ -105,8 +78,6 @@ func.func @matmul_q4_1_m8(%x: memref<?x?x8x4xi8> {tw.dims = ["M", "KB", 8, 4]}, 
   %c16 = arith.constant 16 : index
   %zero = arith.constant 0.0 : f32
   %zeroi = arith.constant 0 : i32
-  %mask = arith.constant 15 : i8
-  %four = arith.constant 4 : i8
   %X = bufferization.to_tensor %x restrict : memref<?x?x8x4xi8> to tensor<?x?x8x4xi8>
   %XS = bufferization.to_tensor %xs restrict : memref<?x?xf32> to tensor<?x?xf32>
   %XM = bufferization.to_tensor %xsum restrict : memref<?x?xf32> to tensor<?x?xf32>
@@ -120,38 +91,14 @@ func.func @matmul_q4_1_m8(%x: memref<?x?x8x4xi8> {tw.dims = ["M", "KB", 8, 4]}, 
     %e = tensor.empty() : tensor<8x16xf32>
     %acc0 = linalg.fill ins(%zero : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
     %sum = scf.for %b = %c0 to %blocks step %c1 iter_args(%acc = %acc0) -> (tensor<8x16xf32>) {
-      %q = tile.load_field %W[%g, %b] at 0 : tensor<?x?x320xi8> -> tensor<4x16x4xi8>
+      %q = tile.load_nibbles %W[%g, %b] at 0 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
       %s = tile.load_field %W[%g, %b] at 256 : tensor<?x?x320xi8> -> tensor<16xf16>
       %mn = tile.load_field %W[%g, %b] at 288 : tensor<?x?x320xi8> -> tensor<16xf16>
-      %le = tensor.empty() : tensor<4x16x4xi8>
-      %lo = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]}
-          ins(%q : tensor<4x16x4xi8>) outs(%le : tensor<4x16x4xi8>) {
-      ^bb0(%a: i8, %o: i8):
-        %t = arith.andi %a, %mask : i8
-        linalg.yield %t : i8
-      } -> tensor<4x16x4xi8>
-      %he = tensor.empty() : tensor<4x16x4xi8>
-      %hi = linalg.generic {indexing_maps = [#id3, #id3], iterator_types = ["parallel", "parallel", "parallel"]}
-          ins(%q : tensor<4x16x4xi8>) outs(%he : tensor<4x16x4xi8>) {
-      ^bb0(%a: i8, %o: i8):
-        %t = arith.shrui %a, %four : i8
-        linalg.yield %t : i8
-      } -> tensor<4x16x4xi8>
-      %xl = tensor.extract_slice %X[%row, %b, 0, 0] [8, 1, 4, 4] [1, 1, 1, 1] : tensor<?x?x8x4xi8> to tensor<8x4x4xi8>
-      %xh = tensor.extract_slice %X[%row, %b, 4, 0] [8, 1, 4, 4] [1, 1, 1, 1] : tensor<?x?x8x4xi8> to tensor<8x4x4xi8>
+      %xb = tensor.extract_slice %X[%row, %b, 0, 0] [8, 1, 8, 4] [1, 1, 1, 1] : tensor<?x?x8x4xi8> to tensor<8x8x4xi8>
       %de = tensor.empty() : tensor<8x16xi32>
       %dz = linalg.fill ins(%zeroi : i32) outs(%de : tensor<8x16xi32>) -> tensor<8x16xi32>
-      %d0 = linalg.generic {indexing_maps = [#x, #w, #d], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-          ins(%xl, %lo : tensor<8x4x4xi8>, tensor<4x16x4xi8>) outs(%dz : tensor<8x16xi32>) {
-      ^bb0(%a: i8, %c: i8, %o: i32):
-        %ai = arith.extsi %a : i8 to i32
-        %ci = arith.extui %c : i8 to i32
-        %p = arith.muli %ai, %ci : i32
-        %r = arith.addi %o, %p : i32
-        linalg.yield %r : i32
-      } -> tensor<8x16xi32>
-      %d1 = linalg.generic {indexing_maps = [#x, #w, #d], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-          ins(%xh, %hi : tensor<8x4x4xi8>, tensor<4x16x4xi8>) outs(%d0 : tensor<8x16xi32>) {
+      %dot = linalg.generic {indexing_maps = [#x, #w, #d], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+          ins(%xb, %q : tensor<8x8x4xi8>, tensor<8x16x4xi8>) outs(%dz : tensor<8x16xi32>) {
       ^bb0(%a: i8, %c: i8, %o: i32):
         %ai = arith.extsi %a : i8 to i32
         %ci = arith.extui %c : i8 to i32
@@ -162,7 +109,7 @@ func.func @matmul_q4_1_m8(%x: memref<?x?x8x4xi8> {tw.dims = ["M", "KB", 8, 4]}, 
       %xsb = tensor.extract_slice %XS[%row, %b] [8, 1] [1, 1] : tensor<?x?xf32> to tensor<8xf32>
       %xmb = tensor.extract_slice %XM[%row, %b] [8, 1] [1, 1] : tensor<?x?xf32> to tensor<8xf32>
       %next = linalg.generic {indexing_maps = [#mn, #m, #m, #n, #n, #mn], iterator_types = ["parallel", "parallel"]}
-          ins(%d1, %xsb, %xmb, %s, %mn : tensor<8x16xi32>, tensor<8xf32>, tensor<8xf32>, tensor<16xf16>, tensor<16xf16>)
+          ins(%dot, %xsb, %xmb, %s, %mn : tensor<8x16xi32>, tensor<8xf32>, tensor<8xf32>, tensor<16xf16>, tensor<16xf16>)
           outs(%acc : tensor<8x16xf32>) {
       ^bb0(%d: i32, %xsv: f32, %xmv: f32, %sv: f16, %mv: f16, %o: f32):
         %df = arith.sitofp %d : i32 to f32
