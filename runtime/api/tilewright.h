@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Tilewright's runtime: C interface. Nothing aborts, nothing throws across it. Structs are size-first and append-only
- * within a major version. A model is immutable and shared by any number of threads; a session belongs to one thread at a
- * time (tw_cancel alone may be called from any thread). */
+ * within a major version. A model is immutable and shared by any number of threads; a session belongs to one thread at
+ * a time (tw_cancel alone may be called from any thread). */
 #ifndef TILEWRIGHT_RUNTIME_API_TILEWRIGHT_H
 #define TILEWRIGHT_RUNTIME_API_TILEWRIGHT_H
 
@@ -30,28 +30,42 @@ typedef struct tw_executor {
 } tw_executor;
 
 typedef struct tw_model_options {
-  size_t size;            /* sizeof(tw_model_options) */
-  int32_t threads;        /* 0: all of this process's CPUs */
-  int32_t context;        /* tokens a session may hold; 0: the model's own */
-  const char *level;      /* NULL: the best level this CPU has; else "avx2", ... */
-  int32_t check_weights;  /* 1: verify the packed weights' hashes at load */
-  int32_t huge_pages;     /* 1: read the weights into huge pages instead of mapping them */
-  uint64_t memory_limit;  /* bytes of caches and arenas; 0: none */
+  size_t size;           /* sizeof(tw_model_options) */
+  int32_t threads;       /* 0: all of this process's CPUs */
+  int32_t context;       /* tokens a session may hold; 0: the model's own */
+  const char *level;     /* NULL: the best level this CPU has; else "avx2", ... */
+  int32_t check_weights; /* 1: verify the packed weights' hashes at load */
+  int32_t huge_pages;    /* 1: read the weights into huge pages instead of mapping them */
+  uint64_t memory_limit; /* bytes of caches and arenas; 0: none */
   const tw_executor *executor;
-  tw_log_callback log;
+  tw_log_callback log; /* NULL: stderr. TILEWRIGHT_LOG=error|warning|info|debug sets the level (default: warning) */
   void *log_user;
+  int32_t max_rows; /* rows of one compiled step, a longer prompt takes several; 0: 512 */
 } tw_model_options;
 
-/* Message of the last failed call on this thread; never NULL. */
+/* Message of the last failed call on this thread; never NULL, valid until the next call fails on this thread. */
 const char *tw_last_error(void);
 const char *tw_version(void);
 
+/* options may be NULL. *out is NULL on failure. */
 tw_status tw_model_load(const char *folder, const tw_model_options *options, tw_model **out);
+/* Its sessions stay usable until they are released themselves. NULL does nothing. */
 void tw_model_release(tw_model *model);
+/* Questions answer -1 (or NULL) to NULL. */
 int64_t tw_model_vocab_size(const tw_model *model);
 int64_t tw_model_context(const tw_model *model);
 /* JSON description of the loaded artifact (manifest, level chosen, kernels); valid as long as the model. */
 const char *tw_model_describe(const tw_model *model);
+
+/* Bytes: packed weights (mapped or read), caches in use, arenas held, and the most of caches and arenas so far. */
+typedef struct tw_memory {
+  size_t size; /* sizeof(tw_memory) */
+  uint64_t weights;
+  uint64_t caches;
+  uint64_t arenas;
+  uint64_t peak;
+} tw_memory;
+tw_status tw_model_memory(const tw_model *model, tw_memory *out);
 
 tw_status tw_session_create(tw_model *model, tw_session **out);
 void tw_session_release(tw_session *session);
@@ -61,22 +75,28 @@ tw_status tw_session_truncate(tw_session *session, int64_t length);
 /* Legal from any thread: the running (or next) step returns CANCELLED and leaves the session as before that step. */
 tw_status tw_cancel(tw_session *session);
 
-/* Appends tokens to each session and computes logits for wanted rows. A failed step leaves every session unchanged. */
+/* Appends tokens to each session and computes logits for wanted rows. Requests of one call share compiled steps; their
+ * sessions differ. A failed step leaves every session unchanged (and the logits unspecified). No requests: nothing to
+ * do. */
 typedef struct tw_step_request {
-  size_t size;
+  size_t size; /* sizeof(tw_step_request), the same in all requests of a call */
   tw_session *session;
-  const int32_t *tokens; /* [count] */
-  int64_t count;
+  const int32_t *tokens; /* [count], each below the vocabulary's size */
+  int64_t count;         /* at least 1 */
   const int64_t *wanted; /* row numbers within this request, ascending; NULL: the last row only */
-  int64_t wanted_count;
-  float *logits; /* [wanted_count or 1][vocab], filled */
+  int64_t wanted_count;  /* 0 with wanted not NULL: no logits */
+  float *logits;         /* [wanted_count or 1][vocab], filled; may be NULL when no row is wanted */
 } tw_step_request;
 tw_status tw_step(tw_model *model, const tw_step_request *requests, int64_t count);
 
-/* Text. Token buffers are filled up to `capacity`; *count is what is needed, EXHAUSTED when it is more. */
-tw_status tw_tokenize(const tw_model *model, const char *text, size_t length, int32_t parse_special, int32_t *ids, int64_t capacity,
-                      int64_t *count);
-tw_status tw_detokenize(const tw_model *model, const int32_t *ids, int64_t count, char *text, size_t capacity, size_t *length);
+/* Text. Buffers are filled up to `capacity`; *count or *length is what is needed, EXHAUSTED when it is more.
+ * parse_special 1: the text is a prompt: special tokens are read from it, and the begin token stands in front if the
+ * model wants one; 0: it is a user's text, nothing in it is special. Text is bytes, without an end mark. NOT_FOUND: no
+ * tokenizer inside. */
+tw_status tw_tokenize(const tw_model *model, const char *text, size_t length, int32_t parse_special, int32_t *ids,
+                      int64_t capacity, int64_t *count);
+tw_status tw_detokenize(const tw_model *model, const int32_t *ids, int64_t count, char *text, size_t capacity,
+                        size_t *length);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/exec/Model.h"
+
+#include "runtime/api/Error.h"
+#include "runtime/exec/Describe.h"
+#include "runtime/exec/StepRun.h"
+
+namespace tilewright {
+namespace {
+
+std::vector<StateGeometry> stateGeometry(const Manifest &manifest) {
+  std::vector<StateGeometry> result;
+  if (!manifest->states())
+    return result;
+  for (const auto *state : *manifest->states())
+    for (const auto *buffer : *state->buffers())
+      result.push_back({buffer->heads(), buffer->dim(), buffer->transposed(), manifest.stateElementBytes()});
+  return result;
+}
+
+int64_t chosenContext(const Manifest &manifest, int64_t wanted) {
+  const int64_t own = manifest->context_length();
+  if (wanted < 0 || wanted > own)
+    throw Error(TW_INVALID,
+                "context " + std::to_string(wanted) + ", wanted 0 (the model's own) or 1 to " + std::to_string(own));
+  return wanted ? wanted : own;
+}
+
+template <typename T, typename From> std::vector<T> copied(const From *vector) {
+  return vector ? std::vector<T>(vector->begin(), vector->end()) : std::vector<T>();
+}
+
+std::vector<std::string> strings(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *vector) {
+  std::vector<std::string> result;
+  for (uint32_t i = 0; vector && i < vector->size(); ++i)
+    result.push_back(vector->Get(i)->str());
+  return result;
+}
+
+TokenizerData tokenizerData(const artifact::Tokenizer &from) {
+  TokenizerData data;
+  data.kind = from.kind()->str();
+  data.pre = from.pre() ? from.pre()->str() : "";
+  data.tokens = strings(from.tokens());
+  data.tokenTypes = copied<int32_t>(from.token_types());
+  data.merges = strings(from.merges());
+  data.scores = copied<float>(from.scores());
+  data.bosId = from.bos_id();
+  data.eosId = from.eos_id();
+  data.unkId = from.unk_id();
+  data.padId = from.pad_id();
+  data.eotIds = copied<int32_t>(from.eot_ids());
+  data.addBos = from.add_bos();
+  data.addSpacePrefix = from.add_space_prefix();
+  data.chatTemplate = from.chat_template() ? from.chat_template()->str() : "";
+  return data;
+}
+
+} // namespace
+
+std::shared_ptr<Model> Model::load(const std::string &folder, const ModelOptions &options) {
+  return std::shared_ptr<Model>(new Model(folder, options));
+}
+
+Model::Model(const std::string &folder, const ModelOptions &options)
+    : messages(options.log, options.logUser), executor(Executor::create(options.threads, options.executor)),
+      artifact(Artifact::load(folder, options.artifact)),
+      contextLength(chosenContext(artifact->manifest(), options.context)),
+      maxRows(options.maxRows ? options.maxRows : kDefaultMaxRows), budget(options.memoryLimit) {
+  if (maxRows < 1)
+    throw Error(TW_INVALID, "max_rows " + std::to_string(options.maxRows) + ", wanted 0 (the default) or more");
+  const auto contextPages = static_cast<uint64_t>((contextLength + TW_PAGE_TOKENS - 1) / TW_PAGE_TOKENS);
+  // A limit below one full session is legal: short texts still fit.
+  pages =
+      std::make_unique<PagePool>(stateGeometry(artifact->manifest()), options.memoryLimit ? 1 : contextPages, budget);
+  arenas = std::make_unique<ArenaPool>(budget);
+  if (const auto *tokenizer = artifact->manifest()->tokenizer())
+    text.emplace(tokenizerData(*tokenizer));
+  json = describeModel(*this);
+  messages.write(TW_LOG_INFO, "loaded " + folder + ": level " + artifact->level().name()->str() + ", numerics " +
+                                  artifact->manifest()->numerics()->str() + ", " + std::to_string(threads()) +
+                                  (threads() == 1 ? " thread" : " threads") + ", context " +
+                                  std::to_string(contextLength) + ", " + std::to_string(artifact->weightBytes()) +
+                                  " bytes of weights");
+}
+
+std::shared_ptr<Session> Model::createSession() { return std::make_shared<Session>(shared_from_this()); }
+
+void Model::step(std::span<const StepRequest> requests) {
+  if (requests.empty())
+    return;
+  StepRun(*this, requests).run();
+}
+
+Session::~Session() { model->pages->release(pageTable); }
+
+void Session::truncate(int64_t length) {
+  if (busy.exchange(true, std::memory_order_acquire))
+    throw Error(TW_INVALID, "truncate: the session is in use by another thread");
+  const int64_t held = tokens.load(std::memory_order_relaxed);
+  if (length < 0 || length > held) {
+    busy.store(false, std::memory_order_release);
+    throw Error(TW_INVALID,
+                "truncate to " + std::to_string(length) + " tokens, the session holds " + std::to_string(held));
+  }
+  tokens.store(length, std::memory_order_release);
+  dropBehind(length);
+  busy.store(false, std::memory_order_release);
+}
+
+void Session::dropBehind(int64_t length) noexcept {
+  const size_t kept = static_cast<size_t>((length + TW_PAGE_TOKENS - 1) / TW_PAGE_TOKENS);
+  if (kept < pageTable.size()) {
+    model->pages->release(std::span(pageTable).subspan(kept));
+    pageTable.resize(kept);
+  }
+  if (length % TW_PAGE_TOKENS)
+    model->pages->clearTail(pageTable[kept - 1], static_cast<uint64_t>(length % TW_PAGE_TOKENS));
+}
+
+} // namespace tilewright

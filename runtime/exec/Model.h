@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A loaded model and its sessions, as C++ sees them. The C interface is a thin layer over this.
+#pragma once
+
+#include "runtime/cache/ArenaPool.h"
+#include "runtime/cache/PagePool.h"
+#include "runtime/exec/Executor.h"
+#include "runtime/exec/Log.h"
+#include "runtime/module/Artifact.h"
+#include "runtime/tokenize/Tokenizer.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+struct ModelOptions {
+  int threads = 0;          ///< 0: all of this process's CPUs
+  int64_t context = 0;      ///< tokens of a session; 0: the model's own
+  int64_t maxRows = 0;      ///< rows of one compiled step; 0: kDefaultMaxRows
+  uint64_t memoryLimit = 0; ///< bytes of caches and arenas; 0: none
+  ArtifactOptions artifact = {};
+  const tw_executor *executor = nullptr; ///< copied
+  tw_log_callback log = nullptr;
+  void *logUser = nullptr;
+};
+
+/// Rows of a long prompt that one compiled step takes: enough to amortise the weights, and arenas stay small.
+constexpr int64_t kDefaultMaxRows = 512;
+
+class Session;
+
+/// One sequence's part of Model::step().
+struct StepRequest {
+  Session *session;
+  std::span<const int32_t> tokens; ///< at least one
+  std::span<const int64_t> wanted; ///< rows whose logits are wanted: ascending, counted from the first of `tokens`
+  float *logits;                   ///< [wanted][vocabulary], filled
+};
+
+/// Immutable but for its caches; shared by any number of threads.
+class Model : public std::enable_shared_from_this<Model> {
+public:
+  /// Throws Error as Artifact::load, and INVALID for options out of range.
+  static std::shared_ptr<Model> load(const std::string &folder, const ModelOptions &options);
+
+  std::shared_ptr<Session> createSession();
+
+  /// Appends each request's tokens to its session and computes the wanted logits. Throws Error: INVALID, CONTEXT_FULL
+  /// and EXHAUSTED before anything is computed; CANCELLED and INTERNAL. After any error every session is as before, the
+  /// logits are unspecified.
+  void step(std::span<const StepRequest> requests);
+
+  int64_t vocabSize() const { return static_cast<int64_t>(artifact->manifest()->vocab_size()); }
+  int64_t context() const { return contextLength; }
+  int threads() const { return executor->concurrency(); }
+  const Artifact &loaded() const { return *artifact; }
+  const PagePool &pagePool() const { return *pages; }
+  const ArenaPool &arenaPool() const { return *arenas; }
+  const MemoryBudget &memory() const { return budget; }
+  /// Null when the artifact has none.
+  const Tokenizer *tokenizer() const { return text ? &*text : nullptr; }
+  /// JSON, see describeModel().
+  const std::string &description() const { return json; }
+  const Log &log() const { return messages; }
+
+private:
+  friend class Session;
+  friend class StepRun;
+  Model(const std::string &folder, const ModelOptions &options);
+
+  Log messages;
+  std::unique_ptr<Executor> executor;
+  std::unique_ptr<Artifact> artifact;
+  int64_t contextLength;
+  int64_t maxRows;
+  MemoryBudget budget;
+  std::unique_ptr<PagePool> pages;
+  std::unique_ptr<ArenaPool> arenas;
+  std::optional<Tokenizer> text;
+  std::string json;
+};
+
+/// Belongs to one thread at a time; cancel() and length() may be called from any. Keeps its model alive.
+class Session {
+public:
+  explicit Session(std::shared_ptr<Model> model) : model(std::move(model)) {}
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  int64_t length() const { return tokens.load(std::memory_order_acquire); }
+  /// Keeps the first `length` tokens. Throws Error(INVALID) when there are fewer, or while a step runs.
+  void truncate(int64_t length);
+  /// The running, else the next step throws Error(CANCELLED).
+  void cancel() { cancelled.store(true, std::memory_order_release); }
+  const std::shared_ptr<Model> &owner() const { return model; }
+
+private:
+  friend class StepRun;
+  /// Frees pages and zeroes what lies behind `length` tokens.
+  void dropBehind(int64_t length) noexcept;
+
+  const std::shared_ptr<Model> model;
+  std::vector<int32_t> pageTable;
+  std::atomic<int64_t> tokens{0};
+  std::atomic<bool> cancelled{false};
+  std::atomic<bool> busy{false};
+};
+
+} // namespace tilewright

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/exec/StepPlan.h"
+
+#include "runtime/api/Error.h"
+
+#include <algorithm>
+
+namespace tilewright {
+
+int64_t roundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+std::vector<std::vector<RequestPart>> cutRequests(std::span<const int64_t> rowsOfRequest, int64_t maxRows) {
+  std::vector<std::vector<RequestPart>> steps;
+  int64_t room = 0;
+  for (size_t request = 0; request < rowsOfRequest.size(); ++request)
+    for (int64_t first = 0; first < rowsOfRequest[request];) {
+      if (room == 0) {
+        steps.emplace_back();
+        room = maxRows;
+      }
+      const int64_t count = std::min(room, rowsOfRequest[request] - first);
+      steps.back().push_back({request, first, count});
+      first += count;
+      room -= count;
+    }
+  return steps;
+}
+
+size_t chooseVariant(const artifact::Level &level, int64_t rows) {
+  for (uint32_t i = 0; i < level.steps()->size(); ++i) {
+    const auto *step = level.steps()->Get(i);
+    if (rows >= step->min_rows() && (step->max_rows() == 0 || rows <= step->max_rows()))
+      return i;
+  }
+  throw Error(TW_INTERNAL, "no compiled step for " + std::to_string(rows) + " rows");
+}
+
+uint64_t linearSize(const artifact::LinearSize &size, int64_t paddedRows, int64_t paddedLogitRows) {
+  uint64_t rows, logitRows, total;
+  if (__builtin_mul_overflow(size.per_row(), static_cast<uint64_t>(paddedRows), &rows) ||
+      __builtin_mul_overflow(size.per_logit_row(), static_cast<uint64_t>(paddedLogitRows), &logitRows) ||
+      __builtin_add_overflow(rows, logitRows, &total) || __builtin_add_overflow(total, size.constant(), &total) ||
+      total > INT64_MAX)
+    throw Error(TW_EXHAUSTED, "the arena for " + std::to_string(paddedRows) + " rows and " +
+                                  std::to_string(paddedLogitRows) + " rows of logits is larger than 2^63 bytes");
+  return total;
+}
+
+StepTables::StepTables(std::span<const SequenceRows> sequences, const artifact::StepVariant &variant) {
+  rowStart.push_back(0);
+  for (size_t i = 0; i < sequences.size(); ++i)
+    addSequence(sequences[i], static_cast<int32_t>(i), variant.query_tile());
+  rowCount = static_cast<int64_t>(tokens.size());
+  logitRowCount = static_cast<int64_t>(logitIds.size());
+  const size_t padded = static_cast<size_t>(roundUp(rowCount, variant.row_multiple()));
+  tokens.resize(padded, 0);
+  positions.resize(padded, 0);
+  rowSlots.resize(2 * padded, -1);
+  logitIds.resize(static_cast<size_t>(roundUp(logitRowCount, variant.logit_row_multiple())), 0);
+}
+
+void StepTables::addSequence(const SequenceRows &sequence, int32_t number, int64_t queryTile) {
+  const int64_t firstRow = static_cast<int64_t>(tokens.size());
+  const int64_t count = static_cast<int64_t>(sequence.tokens.size());
+  const int64_t end = sequence.start + count;
+  const int64_t pageCount = roundUp(end, TW_PAGE_TOKENS) / TW_PAGE_TOKENS;
+  const int64_t firstPage = static_cast<int64_t>(pages.size());
+  for (int64_t row = 0; row < count; row += queryTile) {
+    const int64_t tile[8] = {
+        firstRow + row, std::min(queryTile, count - row), sequence.start + row, end, firstPage, pageCount, number, 0};
+    for (int64_t value : tile)
+      tiles.push_back(static_cast<int32_t>(value));
+  }
+  for (int64_t row = 0; row < count; ++row) {
+    const int64_t position = sequence.start + row;
+    tokens.push_back(sequence.tokens[static_cast<size_t>(row)]);
+    positions.push_back(static_cast<int32_t>(position));
+    rowSlots.push_back(sequence.pages[static_cast<size_t>(position / TW_PAGE_TOKENS)]);
+    rowSlots.push_back(static_cast<int32_t>(position % TW_PAGE_TOKENS));
+  }
+  pages.insert(pages.end(), sequence.pages.begin(), sequence.pages.begin() + pageCount);
+  rowStart.push_back(static_cast<int32_t>(firstRow + count));
+  kvLen.push_back(static_cast<int32_t>(end));
+  for (int64_t row : sequence.wanted)
+    logitIds.push_back(static_cast<int32_t>(firstRow + row));
+}
+
+void StepTables::describe(tw_abi_step &step) const {
+  step.size = sizeof step;
+  step.rows = rowCount;
+  step.padded_rows = paddedRows();
+  step.sequences = static_cast<int64_t>(kvLen.size());
+  step.logit_rows = logitRowCount;
+  step.padded_logit_rows = paddedLogitRows();
+  step.tokens = tokens.data();
+  step.positions = positions.data();
+  step.row_start = rowStart.data();
+  step.kv_len = kvLen.data();
+  step.logit_ids = logitIds.data();
+  step.tiles = tiles.data();
+  step.tile_count = static_cast<int64_t>(tiles.size() / 8);
+  step.pages = pages.data();
+  step.page_entries = static_cast<int64_t>(pages.size());
+  step.row_slots = rowSlots.data();
+}
+
+} // namespace tilewright

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Cuts requests into compiled steps and fills the tables a step reads.
+#pragma once
+
+#include "runtime/api/abi.h"
+#include "runtime/api/artifact_generated.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tilewright {
+
+/// What one sequence brings to a step: rows that continue what its pages hold.
+struct SequenceRows {
+  std::span<const int32_t> tokens;
+  int64_t start = 0;               ///< tokens in the cache before these rows
+  std::span<const int32_t> pages;  ///< at least as many as start + tokens.size() tokens need
+  std::span<const int64_t> wanted; ///< rows whose logits are wanted, ascending, counted from the first of `tokens`
+};
+
+/// Part of a request: rows [first, first + count) of request number `request`.
+struct RequestPart {
+  size_t request;
+  int64_t first;
+  int64_t count;
+};
+
+/// Fills compiled steps of at most `maxRows` rows, request after request, none of them empty. Results are the same
+/// however requests are cut, but for the order of additions inside attention.
+std::vector<std::vector<RequestPart>> cutRequests(std::span<const int64_t> rowsOfRequest, int64_t maxRows);
+
+/// The first variant that takes this many rows (the manifest promises one).
+size_t chooseVariant(const artifact::Level &level, int64_t rows);
+
+/// size.constant + size.per_row * paddedRows + size.per_logit_row * paddedLogitRows. Throws Error(EXHAUSTED) when it is
+/// beyond 63 bits.
+uint64_t linearSize(const artifact::LinearSize &size, int64_t paddedRows, int64_t paddedLogitRows);
+
+/// The tables of one compiled step.
+class StepTables {
+public:
+  StepTables(std::span<const SequenceRows> sequences, const artifact::StepVariant &variant);
+
+  /// Sets sizes and tables; phase, context, weights, states, arena and logits stay the caller's.
+  void describe(tw_abi_step &step) const;
+
+  int64_t rows() const { return rowCount; }
+  int64_t paddedRows() const { return static_cast<int64_t>(tokens.size()); }
+  int64_t logitRows() const { return logitRowCount; }
+  int64_t paddedLogitRows() const { return static_cast<int64_t>(logitIds.size()); }
+
+private:
+  void addSequence(const SequenceRows &sequence, int32_t number, int64_t queryTile);
+
+  int64_t rowCount = 0;
+  int64_t logitRowCount = 0;
+  std::vector<int32_t> tokens, positions, rowStart, kvLen, logitIds, tiles, pages, rowSlots;
+};
+
+int64_t roundUp(int64_t value, int64_t multiple);
+
+} // namespace tilewright

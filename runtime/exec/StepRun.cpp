@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/exec/StepRun.h"
+
+#include "runtime/api/Error.h"
+#include "runtime/exec/Phases.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tilewright {
+namespace {
+
+std::string requestName(size_t index) { return "request " + std::to_string(index); }
+
+/// Bounds in `wanted` of the rows that lie in a part: [first, last).
+std::pair<size_t, size_t> wantedRange(std::span<const int64_t> wanted, const RequestPart &part) {
+  const auto first = std::lower_bound(wanted.begin(), wanted.end(), part.first);
+  const auto last = std::lower_bound(first, wanted.end(), part.first + part.count);
+  return {static_cast<size_t>(first - wanted.begin()), static_cast<size_t>(last - wanted.begin())};
+}
+
+} // namespace
+
+StepRun::StepRun(Model &model, std::span<const StepRequest> requests) : model(model), requests(requests) {
+  for (size_t i = 0; i < requests.size(); ++i)
+    check(i);
+  before.reserve(requests.size());
+  cancels.reserve(requests.size());
+  try {
+    for (size_t i = 0; i < requests.size(); ++i) {
+      Session &session = *requests[i].session;
+      if (session.busy.exchange(true, std::memory_order_acquire))
+        throw Error(TW_INVALID, requestName(i) + ": its session is in use, by another thread or by an earlier request "
+                                                 "of this step");
+      ++taken;
+      before.push_back(session.length());
+      cancels.push_back(&session.cancelled);
+      const int64_t more = static_cast<int64_t>(requests[i].tokens.size());
+      if (more > model.context() - before[i])
+        throw Error(TW_CONTEXT_FULL, requestName(i) + ": the session holds " + std::to_string(before[i]) +
+                                         " tokens of a context of " + std::to_string(model.context()) + ", " +
+                                         std::to_string(more) + " more do not fit");
+    }
+  } catch (...) {
+    for (size_t i = 0; i < taken; ++i)
+      requests[i].session->busy.store(false, std::memory_order_release);
+    throw;
+  }
+}
+
+StepRun::~StepRun() {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Session &session = *requests[i].session;
+    if (!done)
+      session.dropBehind(before[i]);
+    session.busy.store(false, std::memory_order_release);
+  }
+}
+
+void StepRun::check(size_t index) const {
+  const StepRequest &request = requests[index];
+  if (!request.session)
+    throw Error(TW_INVALID, requestName(index) + ": no session");
+  if (request.session->owner().get() != &model)
+    throw Error(TW_INVALID, requestName(index) + ": its session belongs to another model");
+  if (request.tokens.empty())
+    throw Error(TW_INVALID, requestName(index) + ": no tokens, wanted at least one");
+  for (size_t i = 0; i < request.tokens.size(); ++i)
+    if (request.tokens[i] < 0 || request.tokens[i] >= model.vocabSize())
+      throw Error(TW_INVALID, requestName(index) + ": token " + std::to_string(i) + " is " +
+                                  std::to_string(request.tokens[i]) + ", wanted 0 to " +
+                                  std::to_string(model.vocabSize() - 1));
+  int64_t previous = -1;
+  for (int64_t row : request.wanted) {
+    if (row <= previous || row >= static_cast<int64_t>(request.tokens.size()))
+      throw Error(TW_INVALID, requestName(index) + ": wanted row " + std::to_string(row) + " after row " +
+                                  std::to_string(previous) + ", wanted ascending rows below " +
+                                  std::to_string(request.tokens.size()));
+    previous = row;
+  }
+  if (!request.wanted.empty() && !request.logits)
+    throw Error(TW_INVALID, requestName(index) + ": no buffer for the logits of " +
+                                std::to_string(request.wanted.size()) + " rows");
+}
+
+std::span<const int64_t> StepRun::wantedIn(const RequestPart &part, std::vector<int64_t> &relative) const {
+  const std::span<const int64_t> wanted = requests[part.request].wanted;
+  const auto [first, last] = wantedRange(wanted, part);
+  relative.clear();
+  for (size_t i = first; i < last; ++i)
+    relative.push_back(wanted[i] - part.first);
+  return relative;
+}
+
+void StepRun::plan() {
+  std::vector<int64_t> rows;
+  for (const StepRequest &request : requests)
+    rows.push_back(static_cast<int64_t>(request.tokens.size()));
+  const artifact::Level &level = model.loaded().level();
+  for (std::vector<RequestPart> &parts : cutRequests(rows, model.maxRows)) {
+    int64_t rowCount = 0, logitRows = 0;
+    for (const RequestPart &part : parts) {
+      rowCount += part.count;
+      const auto [first, last] = wantedRange(requests[part.request].wanted, part);
+      logitRows += static_cast<int64_t>(last - first);
+    }
+    const size_t variant = chooseVariant(level, rowCount);
+    const artifact::StepVariant &step = *level.steps()->Get(static_cast<uint32_t>(variant));
+    const int64_t paddedLogits = roundUp(logitRows, step.logit_row_multiple());
+    const uint64_t arena = linearSize(*step.arena(), roundUp(rowCount, step.row_multiple()), paddedLogits);
+    // One request whose rows need no padding: compiled code writes where the caller wants the logits.
+    const bool direct = parts.size() == 1 && paddedLogits == logitRows;
+    batches.push_back(
+        {std::move(parts), variant, (arena + 63) / 64 * 64,
+         direct ? 0 : static_cast<uint64_t>(paddedLogits) * static_cast<uint64_t>(model.vocabSize()) * sizeof(float)});
+  }
+}
+
+void StepRun::reservePages() {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Session &session = *requests[i].session;
+    const int64_t end = before[i] + static_cast<int64_t>(requests[i].tokens.size());
+    const auto wanted = static_cast<uint64_t>(roundUp(end, TW_PAGE_TOKENS) / TW_PAGE_TOKENS);
+    model.pages->allocate(wanted - session.pageTable.size(), session.pageTable);
+  }
+}
+
+void StepRun::throwIfCancelled() {
+  bool any = false;
+  for (std::atomic<bool> *cancel : cancels)
+    any |= cancel->load(std::memory_order_acquire);
+  if (!any)
+    return;
+  for (std::atomic<bool> *cancel : cancels)
+    cancel->store(false, std::memory_order_release);
+  throw Error(TW_CANCELLED, "the step was cancelled");
+}
+
+void StepRun::run() {
+  throwIfCancelled();
+  plan();
+  reservePages();
+  uint64_t bytes = 0;
+  for (const Batch &batch : batches)
+    bytes = std::max(bytes, batch.arenaBytes + batch.scratchBytes);
+  const ArenaPool::Lease arena = model.arenas->acquire(bytes);
+  model.executor->run(cancels, [&](Phases &phases) {
+    for (const Batch &batch : batches)
+      runBatch(batch, phases, arena.get());
+  });
+  for (size_t i = 0; i < requests.size(); ++i)
+    requests[i].session->tokens.store(before[i] + static_cast<int64_t>(requests[i].tokens.size()),
+                                      std::memory_order_release);
+  done = true;
+}
+
+void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
+  const artifact::StepVariant &variant = *model.loaded().level().steps()->Get(static_cast<uint32_t>(batch.variant));
+  std::vector<SequenceRows> sequences;
+  std::vector<std::vector<int64_t>> wanted(batch.parts.size());
+  for (size_t i = 0; i < batch.parts.size(); ++i) {
+    const RequestPart &part = batch.parts[i];
+    const StepRequest &request = requests[part.request];
+    sequences.push_back({request.tokens.subspan(static_cast<size_t>(part.first), static_cast<size_t>(part.count)),
+                         before[part.request] + part.first, request.session->pageTable, wantedIn(part, wanted[i])});
+  }
+  const StepTables tables(sequences, variant);
+  float *scratch = reinterpret_cast<float *>(arena + batch.arenaBytes);
+
+  tw_abi_step step{};
+  tables.describe(step);
+  step.phase = &Phases::phase;
+  step.context = &phases;
+  step.weights = model.loaded().weights();
+  step.states = model.pages->buffers();
+  step.arena = arena;
+  step.logits = scratch;
+  if (batch.scratchBytes == 0 && tables.logitRows() > 0) {
+    const RequestPart &part = batch.parts.front();
+    const StepRequest &request = requests[part.request];
+    step.logits = request.logits + wantedRange(request.wanted, part).first * static_cast<size_t>(model.vocabSize());
+  }
+  const int32_t result = model.loaded().entry(batch.variant)(&step);
+  if (phases.status() == TW_CANCELLED) {
+    throwIfCancelled();
+    throw Error(TW_CANCELLED, "the step was cancelled");
+  }
+  if (phases.status() != 0)
+    throw Error(TW_INTERNAL, "compiled step '" + variant.symbol()->str() + "': " + phases.message());
+  if (result != 0)
+    throw Error(TW_INTERNAL, "compiled step '" + variant.symbol()->str() + "' failed with " + std::to_string(result));
+  if (batch.scratchBytes)
+    copyLogits(batch, scratch);
+}
+
+void StepRun::copyLogits(const Batch &batch, const float *scratch) const {
+  const size_t vocabulary = static_cast<size_t>(model.vocabSize());
+  for (const RequestPart &part : batch.parts) {
+    const StepRequest &request = requests[part.request];
+    const auto [first, last] = wantedRange(request.wanted, part);
+    if (first == last)
+      continue;
+    std::memcpy(request.logits + first * vocabulary, scratch, (last - first) * vocabulary * sizeof(float));
+    scratch += (last - first) * vocabulary;
+  }
+}
+
+} // namespace tilewright

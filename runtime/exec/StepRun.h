@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One Model::step(): checks, reserves, runs, and on any failure puts every session back.
+#pragma once
+
+#include "runtime/exec/Model.h"
+#include "runtime/exec/StepPlan.h"
+
+namespace tilewright {
+
+class StepRun {
+public:
+  /// Checks the requests and takes their sessions. Throws Error(INVALID) or Error(CONTEXT_FULL).
+  StepRun(Model &model, std::span<const StepRequest> requests);
+  /// Unless run() succeeded, drops what the step appended; gives the sessions back.
+  ~StepRun();
+  StepRun(const StepRun &) = delete;
+  StepRun &operator=(const StepRun &) = delete;
+
+  void run();
+
+private:
+  /// A compiled step with the requests' rows it computes.
+  struct Batch {
+    std::vector<RequestPart> parts;
+    size_t variant;
+    uint64_t arenaBytes;   ///< what compiled code planned, rounded up to a cache line
+    uint64_t scratchBytes; ///< logits that do not go straight to the caller
+  };
+
+  void check(size_t index) const;
+  std::span<const int64_t> wantedIn(const RequestPart &part, std::vector<int64_t> &relative) const;
+  void plan();
+  void reservePages();
+  void runBatch(const Batch &batch, Phases &phases, uint8_t *arena);
+  void copyLogits(const Batch &batch, const float *scratch) const;
+  void throwIfCancelled();
+
+  Model &model;
+  const std::span<const StepRequest> requests;
+  std::vector<int64_t> before; ///< each session's tokens
+  std::vector<std::atomic<bool> *> cancels;
+  std::vector<Batch> batches;
+  size_t taken = 0; ///< sessions marked as busy
+  bool done = false;
+};
+
+} // namespace tilewright
