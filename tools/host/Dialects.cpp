@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/host/Host.h"
 
+#include "backends/cpu/Passes.h"
 #include "ir/interfaces/FloatStorage.h"
+#include "ir/tile/Tile.h"
 #include "ir/tw/Tw.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -20,6 +22,7 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
+#include "mlir/IR/BuiltinDialect.h"
 
 namespace tilewright {
 
@@ -30,7 +33,8 @@ void registerCoreDialects(mlir::DialectRegistry &registry) {
                   mlir::memref::MemRefDialect, mlir::ml_program::MLProgramDialect, mlir::scf::SCFDialect,
                   mlir::tensor::TensorDialect, mlir::ub::UBDialect, mlir::vector::VectorDialect,
                   mlir::x86vector::X86VectorDialect>();
-  registry.insert<tw::TwDialect>();
+  registry.insert<tile::TileDialect, tw::TwDialect>();
+  registerCpuDialects(registry);
   registry.addExtension(+[](mlir::MLIRContext *context, mlir::BuiltinDialect *) { attachFloatStorage(*context); });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mlir-opt with Tilewright's dialects and passes and the plugins': the tool that tests of passes run.
+#include "backends/cpu/Passes.h"
 #include "passes/Pipelines.h"
 #include "tools/host/Host.h"
 
@@ -14,6 +15,7 @@ int main(int argc, char **argv) {
     return 1;
   }
   mlir::registerTransformsPasses();
+  tilewright::registerCpuPasses();
   tilewright::registerPassFlags(host.stages);
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Tilewright's optimizer driver\n", host.dialects));
 }

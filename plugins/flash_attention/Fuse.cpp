@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "plugins/flash_attention/FlashAttention.h"
+
+#include "passes/api/Receipts.h"
+
+namespace tilewright::flash_attention {
+
+using namespace mlir;
+
+namespace {
+constexpr llvm::StringLiteral passFlag = "flash-attention-fuse";
+
+class Fuse : public PassWrapper<Fuse, OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Fuse)
+
+  StringRef getArgument() const final { return passFlag; }
+  StringRef getDescription() const final { return "Turns tw.attention into attention by tiles where there is a kernel"; }
+  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<FlashAttentionDialect>(); }
+
+  void runOnOperation() final {
+    SmallVector<tw::AttentionOp> candidates;
+    getOperation()->walk([&](tw::AttentionOp op) { candidates.push_back(op); });
+    for (tw::AttentionOp op : candidates) {
+      if (std::string fault = missingKernel(op); !fault.empty()) {
+        receipt::missed(op, passFlag, "attention", fault);
+        continue;
+      }
+      receipt::done(op, passFlag, "attention", "attention by tiles with an online softmax");
+      OpBuilder builder(op);
+      OperationState state(op.getLoc(), AttentionOp::getOperationName());
+      state.addOperands(op->getOperands());
+      state.addTypes(op->getResultTypes());
+      state.addAttributes(op->getAttrDictionary().getValue());
+      Operation *fused = builder.create(state);
+      op->replaceAllUsesWith(fused);
+      op->erase();
+    }
+  }
+};
+} // namespace
+
+std::string missingKernel(tw::AttentionOp op) {
+  if (!op.getState())
+    return "keys and values are tensors (the dense form); the kernel reads a state";
+  RankedTensorType query = op.getQuery().getType();
+  auto buffers = op.getState().getType().getBuffers();
+  if (!query.getElementType().isF32() || !buffers[0].getElementType().isF32() || !buffers[1].getElementType().isF32())
+    return "query, keys and values are not all f32";
+  if (op.getCausal() != "end")
+    return ("causal is \"" + op.getCausal() + "\"; the kernel takes \"end\"").str();
+  for (auto [name, present] : {std::pair("window", op.getWindow().has_value()),
+                               std::pair("sinks", static_cast<bool>(op.getSinks())),
+                               std::pair("softcap", op.getSoftcap() && !op.getSoftcap()->isZero())})
+    if (present)
+      return std::string(name) + ": the kernel has no form with it";
+  return "";
+}
+
+std::unique_ptr<Pass> createFuse() { return std::make_unique<Fuse>(); }
+
+} // namespace tilewright::flash_attention
