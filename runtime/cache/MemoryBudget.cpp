@@ -10,9 +10,12 @@ namespace tilewright {
 void MemoryBudget::reserve(uint64_t bytes, const std::string &what) {
   std::lock_guard lock(mutex);
   uint64_t planned;
-  if (__builtin_add_overflow(inUse, bytes, &planned) || (limit && planned > limit))
-    throw Error(TW_EXHAUSTED, what + " needs " + std::to_string(bytes) + " bytes: planned " + std::to_string(inUse) +
-                                  " + " + std::to_string(bytes) + ", allowed " + std::to_string(limit));
+  const bool overflows = __builtin_add_overflow(inUse, bytes, &planned);
+  if (overflows)
+    planned = UINT64_MAX;
+  if (overflows || (limit && planned > limit))
+    throw Error(TW_EXHAUSTED, what + " needs " + std::to_string(bytes) + " bytes: planned in all " +
+                                  std::to_string(planned) + ", allowed " + std::to_string(limit));
   inUse = planned;
   most = std::max(most, inUse);
 }

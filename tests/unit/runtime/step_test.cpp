@@ -262,7 +262,8 @@ TEST(Step, KeepsToTheMemoryLimit) {
   FakeModel model([](tw_model_options &o) { o.memory_limit = 4 * kPage + 8192; });
   FakeSession first(model), second(model);
   ASSERT_EQ(first.step(someTokens(64)), TW_OK) << tw_last_error();
-  expectError(second.step(someTokens(64 * 4)), TW_EXHAUSTED, "planned " + std::to_string(5 * kPage));
+  expectError(second.step(someTokens(64 * 4)), TW_EXHAUSTED,
+              "planned in all " + std::to_string(5 * kPage + 8192) + ", allowed " + std::to_string(4 * kPage + 8192));
   EXPECT_EQ(second.length(), 0);
   tw_memory memory{};
   memory.size = sizeof memory;
