@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/Pipelines.h"
 
+#include "passes/tile/Passes.h"
+
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -21,12 +23,21 @@ struct CorePass {
 constexpr CorePass corePasses[] = {
     {"simplify", "canonicalize", [](const PipelineOptions &) { return mlir::createCanonicalizerPass(); }},
     {"simplify", "cse", [](const PipelineOptions &) { return mlir::createCSEPass(); }},
+    {"tile", "tile-pack-weights", [](const PipelineOptions &) { return createTilePackWeightsPass(); }},
+    {"tile", "tile-quantize-activations",
+     [](const PipelineOptions &options) -> std::unique_ptr<mlir::Pass> {
+       return options.numerics == "fast" ? createTileQuantizeActivationsPass() : nullptr;
+     }},
+    {"tile", "tile-form-kernels",
+     [](const PipelineOptions &options) { return createTileFormKernelsPass(options.shapeClass, options.numerics); }},
+    {"tile", "tile-verify-kernel-ops", [](const PipelineOptions &) { return createTileVerifyKernelOpsPass(); }},
 };
 
 struct StagesOptions : mlir::PassPipelineOptions<StagesOptions> {
   Option<std::string> first{*this, "first", llvm::cl::desc("First stage"), llvm::cl::init("simplify")};
   Option<std::string> last{*this, "last", llvm::cl::desc("Last stage"), llvm::cl::init("fuse")};
   Option<std::string> numerics{*this, "numerics", llvm::cl::desc("precise or fast"), llvm::cl::init("fast")};
+  Option<std::string> shapeClass{*this, "shape-class", llvm::cl::desc("decode, small or prefill"), llvm::cl::init("decode")};
 };
 } // namespace
 
@@ -68,6 +79,7 @@ void registerPassFlags(const StageRegistry &registry) {
       [&registry](mlir::OpPassManager &pipeline, const StagesOptions &options) {
         PipelineOptions pipelineOptions;
         pipelineOptions.numerics = options.numerics;
+        pipelineOptions.shapeClass = options.shapeClass;
         if (llvm::Error error = buildStages(pipeline, registry, pipelineOptions, options.first, options.last)) {
           llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
           std::exit(2);

@@ -2,9 +2,7 @@
 #include "ir/interfaces/FloatStorage.h"
 
 #include "ir/interfaces/Interfaces.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "ir/tile/Tile.h"
 
 #include <cstring>
 
@@ -37,39 +35,8 @@ struct F32Storage : StorageType::ExternalModel<F32Storage, Float32Type> {
   }
 
   Value emitLoadF32(Type, OpBuilder &b, Location loc, Value packed, Value group, Value block) const {
-    auto index = [&](int64_t v) -> OpFoldResult { return b.getIndexAttr(v); };
-    SmallVector<OpFoldResult> offsets = {group, block, index(0)}, sizes = {index(1), index(1), index(kBlock * kRows * kBytes)},
-                              strides(3, index(1));
-    auto flat = RankedTensorType::get({kBlock * kRows * kBytes}, b.getI8Type());
-    Value bytes = tensor::ExtractSliceOp::create(b, loc, flat, packed, offsets, sizes, strides);
-    auto split = RankedTensorType::get({kBlock, kRows, kBytes}, b.getI8Type()); // [k, row, byte]
-    bytes = tensor::ExpandShapeOp::create(b, loc, split, bytes, SmallVector<ReassociationIndices>{{0, 1, 2}});
-
-    AffineExpr k = b.getAffineDimExpr(0), row = b.getAffineDimExpr(1);
-    SmallVector<AffineMap> maps;
-    for (int64_t byte = 0; byte < kBytes; ++byte)
-      maps.push_back(AffineMap::get(2, 0, {k, row, b.getAffineConstantExpr(byte)}, b.getContext()));
-    maps.push_back(b.getMultiDimIdentityMap(2));
     auto type = RankedTensorType::get({kBlock, kRows}, b.getF32Type());
-    Value init = tensor::EmptyOp::create(b, loc, type, ValueRange());
-    SmallVector<utils::IteratorType> parallel(2, utils::IteratorType::parallel);
-    auto generic = linalg::GenericOp::create(
-        b, loc, type, SmallVector<Value>(kBytes, bytes), init, maps, parallel,
-        [](OpBuilder &b, Location loc, ValueRange args) {
-          Value word;
-          for (int64_t byte = 0; byte < kBytes; ++byte) {
-            Value part = arith::ExtUIOp::create(b, loc, b.getI32Type(), args[byte]);
-            if (byte == 0) {
-              word = part;
-              continue;
-            }
-            Value shift = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 8 * byte);
-            word = arith::OrIOp::create(b, loc, word, arith::ShLIOp::create(b, loc, part, shift));
-          }
-          Value number = arith::BitcastOp::create(b, loc, b.getF32Type(), word);
-          linalg::YieldOp::create(b, loc, number);
-        });
-    return generic.getResult(0);
+    return tile::LoadFieldOp::create(b, loc, type, packed, ValueRange{group, block}, 0);
   }
 
   FailureOr<IntegerTile> emitLoadInteger(Type, OpBuilder &, Location, Value, Value, Value) const { return failure(); }

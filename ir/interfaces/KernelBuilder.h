@@ -9,10 +9,21 @@ namespace tilewright {
 
 /// Rows of one compiled step form (shape class).
 struct ShapeClass {
-  llvm::StringRef name;  ///< "decode", "small", "prefill"
-  int64_t rowMultiple;   ///< rows are padded to a multiple of this; a row tile has this many rows
-  int64_t queryTile;     ///< query rows of one attention tile
+  llvm::StringRef name;     ///< "decode", "small", "prefill"
+  int64_t rowMultiple;      ///< rows are padded to a multiple of this; a row tile has this many rows
+  int64_t logitRowMultiple; ///< the same for the rows whose logits are wanted
+  int64_t queryTile;        ///< query rows of one attention tile
 };
+
+/// The classes: "decode" (one row), "small" (2 to 8 rows) and "prefill" (more).
+llvm::ArrayRef<ShapeClass> shapeClasses();
+/// The class of that name, or null.
+const ShapeClass *findShapeClass(llvm::StringRef name);
+
+/// Keys of one page of a state, as in the runtime's interface (runtime/api/abi.h).
+inline constexpr int64_t kPageTokens = 64;
+/// Pages of a state's first buffer (keys) are transposed: they are the right side of a product as they stand.
+inline bool isTransposedBuffer(unsigned index) { return index == 0; }
 
 /// Tables the runtime fills for each step (runtime/api/abi.h).
 enum class StepTable {
@@ -34,7 +45,7 @@ public:
   /// Operand `value` of the op (a plain tensor) as a tensor over its kernel argument; row dimensions are padded.
   virtual mlir::Value tensor(mlir::Value value) = 0;
   /// Buffer `index` of the state operand `value`: its pool of pages as a memref argument,
-  /// [pages, heads, dim, 64] when `transposed`, else [pages, heads, 64, dim].
+  /// [pages, heads, dim, 64] when `isTransposedBuffer(index)`, else [pages, heads, 64, dim].
   virtual mlir::Value statePool(mlir::Value value, unsigned index) = 0;
   /// A table of the step as a memref argument.
   virtual mlir::Value table(StepTable table) = 0;
@@ -48,6 +59,8 @@ public:
   /// Number of chunks, an expression over the step's counts: rows (padded), tiles, logit rows, times `factor`.
   enum class Count { PaddedRows, Rows, Tiles, LogitRows };
   virtual void setChunks(Count count, int64_t divisor, int64_t factor) = 0;
+  /// The same over the rows of operand or result `value`, whatever they count.
+  virtual void setRowChunks(mlir::Value value, int64_t divisor, int64_t factor) = 0;
 
   /// Result `index` is complete: `value` is the destination tensor after the loop.
   virtual void finish(unsigned index, mlir::Value value) = 0;

@@ -35,12 +35,12 @@ OpFoldResult multiplied(OpBuilder &b, Location loc, OpFoldResult value, int64_t 
   return affine::makeComposedFoldedAffineApply(b, loc, b.getAffineDimExpr(0) * factor, {value});
 }
 
-/// The range of a dimension that a range of its loop covers; the last step may be partial.
+/// The range of a dimension that a range of its loop covers; the last step may be partial unless `full`.
 void dimOfLoop(OpBuilder &b, Location loc, LoopDim dim, int64_t staticExtent, OpFoldResult loopOffset,
-               OpFoldResult loopSize, OpFoldResult &offset, OpFoldResult &size) {
+               OpFoldResult loopSize, bool full, OpFoldResult &offset, OpFoldResult &size) {
   offset = multiplied(b, loc, loopOffset, dim.factor);
   size = multiplied(b, loc, loopSize, dim.factor);
-  if (dim.factor == 1 || ShapedType::isDynamic(staticExtent) || staticExtent % dim.factor == 0)
+  if (full || dim.factor == 1 || ShapedType::isDynamic(staticExtent) || staticExtent % dim.factor == 0)
     return;
   // min(size, extent - offset)
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
@@ -107,7 +107,7 @@ void wholeDomain(Operation *op, const LoopMap &map, OpBuilder &b, SmallVectorImp
 
 /// Offsets and sizes of the slice of a value of `type` for a tile of the loops; `extent(d)` gives a whole dimension.
 void sliceOfLoops(OpBuilder &b, Location loc, RankedTensorType type, const LoopDims &dims,
-                  ArrayRef<OpFoldResult> loopOffsets, ArrayRef<OpFoldResult> loopSizes,
+                  ArrayRef<OpFoldResult> loopOffsets, ArrayRef<OpFoldResult> loopSizes, bool full,
                   llvm::function_ref<OpFoldResult(int64_t)> extent, SmallVectorImpl<OpFoldResult> &offsets,
                   SmallVectorImpl<OpFoldResult> &sizes) {
   offsets.clear();
@@ -117,7 +117,7 @@ void sliceOfLoops(OpBuilder &b, Location loc, RankedTensorType type, const LoopD
     if (dim.loop == LoopDim::kWhole)
       size = extent(d);
     else
-      dimOfLoop(b, loc, dim, type.getDimSize(d), loopOffsets[dim.loop], loopSizes[dim.loop], offset, size);
+      dimOfLoop(b, loc, dim, type.getDimSize(d), loopOffsets[dim.loop], loopSizes[dim.loop], full, offset, size);
     offsets.push_back(offset);
     sizes.push_back(size);
   }
@@ -193,8 +193,9 @@ SmallVector<Range> loopDomain(Operation *op, const FailureOr<LoopMap> &map, OpBu
   return domain;
 }
 
-FailureOr<TilingResult> tileByLoops(Operation *op, const FailureOr<LoopMap> &map, OpBuilder &b,
-                                    ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes) {
+/// `full`: no step of the tile is partial.
+static FailureOr<TilingResult> tileSteps(Operation *op, const FailureOr<LoopMap> &map, OpBuilder &b,
+                                         ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes, bool full) {
   if (failed(map) || offsets.size() != map->loops || sizes.size() != map->loops)
     return failure();
   Location loc = op->getLoc();
@@ -208,7 +209,7 @@ FailureOr<TilingResult> tileByLoops(Operation *op, const FailureOr<LoopMap> &map
       continue;
     }
     sliceOfLoops(
-        b, loc, cast<RankedTensorType>(operand.getType()), dims, offsets, sizes,
+        b, loc, cast<RankedTensorType>(operand.getType()), dims, offsets, sizes, full,
         [&](int64_t d) { return operandExtent(b, loc, operand, d); }, at, size);
     SmallVector<OpFoldResult> strides(at.size(), b.getIndexAttr(1));
     auto slice = tensor::ExtractSliceOp::create(b, loc, operand, at, size, strides);
@@ -219,8 +220,8 @@ FailureOr<TilingResult> tileByLoops(Operation *op, const FailureOr<LoopMap> &map
   for (auto [result, dims] : llvm::zip_equal(op->getResults(), map->results)) {
     auto type = cast<RankedTensorType>(result.getType());
     sliceOfLoops(
-        b, loc, type, dims, offsets, sizes, [&](int64_t d) -> OpFoldResult { return b.getIndexAttr(type.getDimSize(d)); },
-        at, size);
+        b, loc, type, dims, offsets, sizes, full,
+        [&](int64_t d) -> OpFoldResult { return b.getIndexAttr(type.getDimSize(d)); }, at, size);
     SmallVector<int64_t> shape;
     for (OpFoldResult extent : size)
       shape.push_back(getConstantIntValue(extent).value_or(ShapedType::kDynamic));
@@ -230,6 +231,11 @@ FailureOr<TilingResult> tileByLoops(Operation *op, const FailureOr<LoopMap> &map
   tiled.tiledOps.push_back(clone);
   llvm::append_range(tiled.tiledValues, clone->getResults());
   return tiled;
+}
+
+FailureOr<TilingResult> tileByLoops(Operation *op, const FailureOr<LoopMap> &map, OpBuilder &b,
+                                    ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes) {
+  return tileSteps(op, map, b, offsets, sizes, /*full=*/false);
 }
 
 LogicalResult resultTileOfLoops(Operation *op, const FailureOr<LoopMap> &map, OpBuilder &b, unsigned number,
@@ -244,7 +250,7 @@ LogicalResult resultTileOfLoops(Operation *op, const FailureOr<LoopMap> &map, Op
     if (dim.loop == LoopDim::kWhole && type.isDynamicDim(d))
       return failure();
   sliceOfLoops(
-      b, op->getLoc(), type, map->results[number], offsets, sizes,
+      b, op->getLoc(), type, map->results[number], offsets, sizes, /*full=*/false,
       [&](int64_t d) -> OpFoldResult { return b.getIndexAttr(type.getDimSize(d)); }, resultOffsets, resultSizes);
   return success();
 }
@@ -283,7 +289,12 @@ FailureOr<TilingResult> tileOfResult(Operation *op, const FailureOr<LoopMap> &ma
   SmallVector<OpFoldResult> loopOffsets, loopSizes;
   if (failed(loopsOfResultTile(op, map, b, number, offsets, sizes, loopOffsets, loopSizes)))
     return failure();
-  FailureOr<TilingResult> tiled = tileByLoops(op, map, b, loopOffsets, loopSizes);
+  // A tile lies inside the result: where its size is a multiple of a dimension's factor, no step is partial.
+  bool full = llvm::all_of(llvm::zip_equal(map->results[number], sizes), [](auto dimAndSize) {
+    auto [dim, size] = dimAndSize;
+    return dim.factor == 1 || isMultipleOf(size, dim.factor);
+  });
+  FailureOr<TilingResult> tiled = tileSteps(op, map, b, loopOffsets, loopSizes, full);
   if (failed(tiled))
     return failure();
   tiled->tiledValues = {tiled->tiledValues[number]};

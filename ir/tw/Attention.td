@@ -8,7 +8,7 @@ include "mlir/IR/SymbolInterfaces.td"
 def Tw_CausalKind : Tw_OneOf<["none", "end", "start"]>;
 
 def Tw_AppendOp : Tw_Op<"append", [AllTypesMatch<["state", "result"]>,
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>, DeclareOpInterfaceMethods<WholeKernel>]> {
   let summary = "Appends rows to a growable state";
   let description = [{
     Adds the rows `row_start[b] <= n < row_start[b+1]` of each value to sequence b's buffers and returns the new state. The
@@ -29,7 +29,7 @@ def Tw_AppendOp : Tw_Op<"append", [AllTypesMatch<["state", "result"]>,
   let hasVerifier = 1;
 }
 
-def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments]> {
+def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<WholeKernel>]> {
   let summary = "Scaled dot-product attention";
   let description = [{
     `softmax(softcap(scale * Q K^T) + bias, masked) V`. Query head h uses key/value head `h / (H / Hkv)`. A row whose keys are

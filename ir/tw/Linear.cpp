@@ -133,4 +133,25 @@ FailureOr<LoopMap> PackedLinearOp::getLoopMap() {
   return map;
 }
 
+LogicalResult PackedGatherOp::verify() {
+  RankedTensorType table = getTable().getType(), ids = getIds().getType(), result = getType();
+  // (C2)
+  if (ids.getRank() != 1 || result.getRank() != 2 || !result.getElementType().isF32() || result.isDynamicDim(1) ||
+      !dimsAgree(result.getDimSize(0), ids.getDimSize(0)))
+    return emitOpError("result is ") << result << ", wanted f32 rows, one for each of " << ids;
+  // (C1)
+  auto storage = dyn_cast<StorageType>(getElement());
+  if (!storage)
+    return emitOpError("element ") << getElement() << " is no storage type";
+  LayoutDescriptor layout = storage.getLayout();
+  int64_t block = layout.blockElements, columns = result.getDimSize(1), bytes = layout.packedBlockBytes();
+  if (block < 1 || columns % block != 0)
+    return emitOpError("result has ") << columns << " columns, wanted a multiple of the block of " << getElement() << ", "
+                                      << block;
+  if (table.getRank() != 3 || table.getDimSize(1) != columns / block || table.getDimSize(2) != bytes)
+    return emitOpError("table has shape ") << shapeText(table.getShape()) << ", wanted "
+                                           << shapeText({ShapedType::kDynamic, columns / block, bytes});
+  return success();
+}
+
 } // namespace tilewright::tw

@@ -59,8 +59,8 @@ def Tw_PackedLinearOp : Tw_Op<"packed_linear", !listconcat([Pure, AttrSizedOpera
 
     Example:
     ```mlir
-    %y = tw.packed_linear %q scales %s sums %z weight %w {element = !quantization.q4_1}
-       : tensor<?x576xi8>, tensor<?x18xf32>, tensor<?x18xf32>, tensor<96x18x320xi8> -> tensor<?x1536xf32>
+    %y = tw.packed_linear %q scales(%s : tensor<?x18xf32>) sums(%z : tensor<?x18xf32>) weight(%w : tensor<96x18x320xi8>)
+           {element = !quantization.q4_1} : tensor<?x576xi8> -> tensor<?x1536xf32>
     ```
     Constraints:
     - (C1) the weight has rank 3 and its blocks and bytes are those of `element`'s canonical layout for the input's last dimension.
@@ -70,9 +70,29 @@ def Tw_PackedLinearOp : Tw_Op<"packed_linear", !listconcat([Pure, AttrSizedOpera
   let arguments = (ins RankedTensorOf<[AnyFloat, I8]>:$input, Optional<Tw_FloatTensor>:$scales, Optional<Tw_FloatTensor>:$sums,
                        RankedTensorOf<[I8]>:$weight, Optional<Tw_FloatTensor>:$bias, TypeAttr:$element);
   let results = (outs Tw_FloatTensor:$result);
-  let assemblyFormat = [{ $input (`scales` $scales^)? (`sums` $sums^)? `weight` $weight (`bias` $bias^)? attr-dict `:`
-    type($input) (`,` type($scales)^)? (`,` type($sums)^)? `,` type($weight) (`,` type($bias)^)? `->` type($result) }];
+  let assemblyFormat = [{ $input (`scales` `(` $scales^ `:` type($scales) `)`)? (`sums` `(` $sums^ `:` type($sums) `)`)?
+    `weight` `(` $weight `:` type($weight) `)` (`bias` `(` $bias^ `:` type($bias) `)`)? attr-dict `:` type($input) `->` type($result) }];
   let extraClassDefinition = TiledByLoopMap.methods;
+  let hasVerifier = 1;
+}
+
+def Tw_PackedGatherOp : Tw_Op<"packed_gather", [Pure, DeclareOpInterfaceMethods<WholeKernel>]> {
+  let summary = "Rows of a packed table by index";
+  let description = [{
+    `tw.gather` after the table took its canonical packed layout `[groups, blocks, bytes]` of i8, described by the storage
+    type `element`. The result is f32. Made at the start of the `tile` stage.
+
+    Example:
+    ```mlir
+    %x = tw.packed_gather %table, %ids {element = !quantization.q8_0} : tensor<3072x18x576xi8>, tensor<?xi32> -> tensor<?x576xf32>
+    ```
+    Constraints:
+    - (C1) the table has rank 3 and its blocks and bytes are those of `element`'s canonical layout for the result's last dimension.
+    - (C2) the result has rank 2, element type f32 and the ids' length.
+  }];
+  let arguments = (ins RankedTensorOf<[I8]>:$table, Tw_I32Tensor:$ids, TypeAttr:$element);
+  let results = (outs Tw_FloatTensor:$result);
+  let assemblyFormat = "$table `,` $ids attr-dict `:` type($table) `,` type($ids) `->` type($result)";
   let hasVerifier = 1;
 }
 

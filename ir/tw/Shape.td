@@ -159,7 +159,7 @@ def Tw_ConcatOp : Tw_Op<"concat", [Pure]> {
   let hasFolder = 1;
 }
 
-def Tw_GatherOp : Tw_Op<"gather", [Pure]> {
+def Tw_GatherOp : Tw_Op<"gather", [Pure, DeclareOpInterfaceMethods<WholeKernel>]> {
   let summary = "Rows of a table by index";
   let description = [{
     `y[n, ...] = table[ids[n], ...]`. The table may be quantised; the result is then its decoded f32 rows. An id outside

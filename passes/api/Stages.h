@@ -20,6 +20,7 @@ llvm::ArrayRef<llvm::StringLiteral> stageNames();
 /// What passes of a compilation may ask about it.
 struct PipelineOptions {
   std::string numerics = "fast"; ///< "precise" or "fast"
+  std::string shapeClass = "decode"; ///< rows of the step form being compiled: "decode", "small" or "prefill"
 };
 
 /// One pass at a stage.

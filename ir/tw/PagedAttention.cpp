@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/tw/PagedAttention.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace tilewright::tw {
+
+/// log2(e)
+static constexpr double kLog2E = 1.4426950408889634;
+
+FailureOr<PagedAttention> PagedAttention::create(const PagedAttentionSpec &spec, KernelBuilder &kernel) {
+  auto type = cast<RankedTensorType>(spec.query.getType());
+  ArrayRef<RankedTensorType> buffers = cast<StateType>(spec.state.getType()).getBuffers();
+  if (type.getRank() != 3 || type.isDynamicDim(1) || type.isDynamicDim(2) || !type.getElementType().isF32())
+    return spec.op->emitOpError("has no kernel form for a query of type ") << type << ", wanted f32 [rows, heads, dim]";
+  for (RankedTensorType buffer : buffers)
+    if (buffer.getRank() != 3 || buffer.isDynamicDim(1) || buffer.isDynamicDim(2) || !buffer.getElementType().isF32())
+      return spec.op->emitOpError("has no kernel form for a state buffer of type ")
+             << buffer << ", wanted f32 [tokens, heads, dim]";
+  if (spec.window && !spec.causal)
+    return spec.op->emitOpError("has no kernel form with a window and no causal mask");
+
+  PagedAttention a(spec, kernel);
+  a.heads = type.getDimSize(1);
+  a.dim = type.getDimSize(2);
+  a.headsKv = buffers[0].getDimSize(1);
+  a.dimV = buffers[1].getDimSize(2);
+  a.group = a.heads / a.headsKv;
+  a.queryTile = kernel.shapeClass().queryTile;
+  return a;
+}
+
+LogicalResult PagedAttention::build(llvm::function_ref<std::pair<Value, Value>(PagedAttention &)> item) {
+  query = kernel.tensor(spec.query);
+  if (!query)
+    return failure();
+  if (spec.sinks && !(sinks = kernel.tensor(spec.sinks)))
+    return failure();
+  keys = t.tensorOf(kernel.statePool(spec.state, 0), /*writable=*/false);
+  valuesPool = t.tensorOf(kernel.statePool(spec.state, 1), /*writable=*/false);
+  tiles = kernel.table(StepTable::Tiles);
+  pages = kernel.table(StepTable::Pages);
+  Value destination = kernel.destination(0);
+  if (!destination)
+    return failure();
+  ValueRange done = kernel.forChunks(destination, [&](Value chunk, ValueRange state) -> SmallVector<Value> {
+    loadItem(chunk);
+    auto [acc, sums] = item(*this);
+    return {storeItem(acc, sums, state[0])};
+  });
+  kernel.setChunks(KernelBuilder::Count::Tiles, 1, headsKv);
+  kernel.finish(0, done[0]);
+  return success();
+}
+
+void PagedAttention::loadItem(Value chunk) {
+  Value perTile = t.constant(headsKv);
+  Value tile = t.div(chunk, perTile);
+  head = t.rem(chunk, perTile);
+  auto field = [&](int64_t i) {
+    return t.toIndex(memref::LoadOp::create(t.b, t.loc, tiles, ValueRange{tile, t.constant(i)}));
+  };
+  firstRow = field(0);
+  tileRows = field(1);
+  position = field(2);
+  kvLen = field(3);
+  firstPage = field(4);
+
+  // The tile's rows one by one: the rows behind them belong to others.
+  OpFoldResult zero = t.b.getIndexAttr(0), firstHead = t.mul(head, t.constant(group));
+  double scale = spec.softcap > 0.0 ? spec.scale : spec.scale * kLog2E;
+  q = t.loop(t.constant(0), tileRows, t.filled({queryTile, group, dim}, 0.0), [&](Value row, ValueRange state) -> SmallVector<Value> {
+    Value from = t.slice(query, {t.add(firstRow, row), firstHead, zero}, {1, group, dim}, {group, dim});
+    Value to = t.slice(state[0], {row, zero, zero}, {1, group, dim}, {group, dim});
+    Value scaled = t.elementwise(from, to, [&](TileBuilder &s, ValueRange a) { return s.mul(a[0], s.f32(scale)); });
+    return {t.insert(scaled, state[0], {row, zero, zero}, {1, group, dim})};
+  })[0];
+  q = t.reshape(q, {rows(), dim});
+}
+
+Value PagedAttention::storeItem(Value acc, Value sums, Value destination) {
+  OpFoldResult zero = t.b.getIndexAttr(0), firstHead = t.mul(head, t.constant(group));
+  return t.loop(t.constant(0), tileRows, destination, [&](Value row, ValueRange state) -> SmallVector<Value> {
+    Value at = t.mul(row, t.constant(group));
+    Value weighted = t.slice(acc, {at, zero}, {group, dimV});
+    Value sum = t.reshape(t.slice(sums, {at}, {group}), {group, 1});
+    SmallVector<OpFoldResult> offsets = {t.add(firstRow, row), firstHead, zero};
+    Value to = t.slice(state[0], offsets, {1, group, dimV}, {group, dimV});
+    AffineMap elements = t.map(2, {t.d(0), t.d(1)}), perRow = t.map(2, {t.d(0), t.zero()});
+    Value normal = t.generic({weighted, sum}, to, {elements, perRow, elements}, "pp", [](TileBuilder &s, ValueRange a) {
+      // A row without a key has sum 0 and gives 0; NaN stays NaN.
+      Value none = s.compare(arith::CmpFPredicate::OEQ, a[1], s.f32(0.0));
+      return s.div(a[0], s.select(none, s.f32(1.0), a[1]));
+    });
+    return {t.insert(normal, state[0], offsets, {1, group, dimV})};
+  })[0];
+}
+
+Value PagedAttention::pageNumber(Value page) {
+  return t.toIndex(memref::LoadOp::create(t.b, t.loc, pages, t.add(firstPage, page)));
+}
+
+Value PagedAttention::scores(Value page, bool masked) {
+  OpFoldResult zero = t.b.getIndexAttr(0);
+  Value k = t.slice(keys, {pageNumber(page), head, zero, zero}, {1, 1, dim, kPageTokens}, {dim, kPageTokens});
+  AffineExpr m = t.d(0), n = t.d(1), d = t.d(2);
+  Value s = t.generic({q, k}, t.filled({rows(), kPageTokens}, 0.0),
+                      {t.map(3, {m, d}), t.map(3, {d, n}), t.map(3, {m, n})}, "ppr",
+                      [](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(a[0], a[1])); });
+  if (spec.softcap > 0.0)
+    s = t.elementwise({}, s, [&](TileBuilder &b, ValueRange a) {
+      Value capped = math::TanhOp::create(b.b, b.loc, b.mul(a[0], b.f32(1.0 / spec.softcap)));
+      return b.mul(capped, b.f32(spec.softcap * kLog2E));
+    });
+  if (!masked)
+    return s;
+  Value firstKey = t.mul(page, t.constant(kPageTokens));
+  return t.elementwise({}, s, [&](TileBuilder &b, ValueRange a) {
+    Value key = b.add(firstKey, b.index(1));
+    Value visible = b.compare(arith::CmpIPredicate::slt, key, kvLen);
+    if (spec.causal) {
+      Value row = b.index(0);
+      Value own = b.add(position, group == 1 ? row : b.div(row, b.constant(group)));
+      auto both = [&](Value other) { visible = arith::AndIOp::create(b.b, b.loc, visible, other); };
+      both(b.compare(arith::CmpIPredicate::sle, key, own));
+      if (spec.window)
+        both(b.compare(arith::CmpIPredicate::sgt, b.add(key, b.constant(*spec.window)), own));
+    }
+    return b.select(visible, a[0], b.f32(kMasked));
+  });
+}
+
+Value PagedAttention::values(Value page, bool masked) {
+  OpFoldResult zero = t.b.getIndexAttr(0);
+  Value v = t.slice(valuesPool, {pageNumber(page), head, zero, zero}, {1, 1, kPageTokens, dimV}, {kPageTokens, dimV});
+  if (!masked)
+    return v;
+  // A slot that no key has filled may hold anything, and 0 * NaN is NaN.
+  Value firstKey = t.mul(page, t.constant(kPageTokens));
+  return t.elementwise(v, t.alloc({kPageTokens, dimV}, t.b.getF32Type()), [&](TileBuilder &b, ValueRange a) {
+    Value filled = b.compare(arith::CmpIPredicate::slt, b.add(firstKey, b.index(0)), kvLen);
+    return b.select(filled, a[0], b.f32(0.0));
+  });
+}
+
+Value PagedAttention::rowMaximum(Value scores) {
+  return t.generic(scores, t.filled({rows()}, kMasked), {t.map(2, {t.d(0), t.d(1)}), t.map(2, {t.d(0)})}, "pr",
+                   [](TileBuilder &s, ValueRange a) -> Value { return arith::MaxNumFOp::create(s.b, s.loc, a[0], a[1]); });
+}
+
+std::pair<Value, Value> PagedAttention::weights(Value scores, Value maximum, Value sums, bool masked) {
+  AffineMap elements = t.map(2, {t.d(0), t.d(1)}), perRow = t.map(2, {t.d(0)});
+  SmallVector<Value> both = t.generic(
+      ValueRange(maximum), ValueRange{scores, sums}, {perRow, elements, perRow}, "pr",
+      TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
+        Value weight = math::Exp2Op::create(s.b, s.loc, s.sub(a[1], a[0]));
+        if (masked) {
+          Value hidden = s.compare(arith::CmpFPredicate::OLE, a[1], s.f32(kMasked));
+          weight = s.select(hidden, s.f32(0.0), weight);
+        }
+        return {weight, s.add(a[2], weight)};
+      }));
+  return {both[0], both[1]};
+}
+
+Value PagedAttention::accumulate(Value acc, Value weights, Value values) {
+  AffineExpr m = t.d(0), n = t.d(1), k = t.d(2);
+  return t.generic({weights, values}, acc, {t.map(3, {m, k}), t.map(3, {k, n}), t.map(3, {m, n})}, "ppr",
+                   [](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(a[0], a[1])); });
+}
+
+std::pair<Value, Value> PagedAttention::initial() {
+  if (!sinks)
+    return {t.filled({rows()}, kMasked), t.filled({rows()}, 0.0)};
+  Value own = t.slice(sinks, {t.mul(head, t.constant(group))}, group);
+  AffineMap perHead = t.map(2, {t.d(1)}), elements = t.map(2, {t.d(0), t.d(1)});
+  Value maximum = t.generic(own, t.alloc({queryTile, group}, t.b.getF32Type()), {perHead, elements}, "pp",
+                            [](TileBuilder &s, ValueRange a) { return s.mul(s.toF32(a[0]), s.f32(kLog2E)); });
+  return {t.reshape(maximum, rows()), t.filled({rows()}, 1.0)};
+}
+
+SmallVector<Value> PagedAttention::forPages(ValueRange inits,
+                                            llvm::function_ref<SmallVector<Value>(Value, ValueRange, bool)> body) {
+  Value zero = t.constant(0), pageKeys = t.constant(kPageTokens);
+  Value next = t.add(position, tileRows); // one behind the last row's position
+  Value end = t.ceilDiv(spec.causal ? t.min(kvLen, next) : kvLen, kPageTokens);
+  Value full = t.div(spec.causal ? t.min(kvLen, t.add(position, t.constant(1))) : kvLen, pageKeys);
+  auto loop = [&](Value low, Value high, ValueRange carried, bool masked) {
+    return t.loop(low, high, carried, [&](Value page, ValueRange state) { return body(page, state, masked); });
+  };
+  SmallVector<Value> carried(inits);
+  Value low = zero;
+  if (spec.window) {
+    // The first row's window begins in page `first`; from page `whole` on, every row's has begun.
+    Value first = t.div(t.max(t.sub(t.add(position, t.constant(1)), t.constant(*spec.window)), zero), pageKeys);
+    Value whole = t.min(t.ceilDiv(t.max(t.sub(next, t.constant(*spec.window)), zero), kPageTokens), end);
+    carried = loop(first, whole, carried, true);
+    low = whole;
+  }
+  carried = loop(low, full, carried, false);
+  return loop(t.max(full, low), end, carried, true);
+}
+
+} // namespace tilewright::tw

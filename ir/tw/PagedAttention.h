@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What every kernel of attention over a paged state shares: tiles of query rows, pages of keys and values, masks.
+#pragma once
+
+#include "ir/interfaces/KernelBuilder.h"
+#include "ir/interfaces/TileBuilder.h"
+#include "ir/tw/Tw.h"
+
+namespace tilewright::tw {
+
+/// Ragged attention over a state, as in tw.attention.
+struct PagedAttentionSpec {
+  mlir::Operation *op; ///< for diagnostics
+  mlir::Value query;   ///< [N, H, D]
+  mlir::Value state;   ///< keys [tokens, Hkv, D] and values [tokens, Hkv, Dv]
+  mlir::Value sinks;   ///< [H] or null
+  double scale;
+  bool causal;
+  std::optional<int64_t> window;
+  double softcap = 0.0; ///< 0: none
+};
+
+/// One work item: a tile of query rows (an entry of the step's tile table) and one key/value head; chunk number = tile *
+/// Hkv + head. The G = H / Hkv query heads of the group stand row by row: row r of the item is head r % G of query row
+/// r / G. Scores are in units of log2, so that a weight is exp2(score - maximum).
+class PagedAttention {
+public:
+  /// Checks that the variant has a kernel form; a diagnostic on the op otherwise.
+  static mlir::FailureOr<PagedAttention> create(const PagedAttentionSpec &spec, KernelBuilder &kernel);
+
+  /// Builds the loop over chunks. `item(pages...)` receives this object with a chunk's values set and returns the
+  /// unnormalised output [M, Dv] and the sums of weights [M].
+  mlir::LogicalResult build(llvm::function_ref<std::pair<mlir::Value, mlir::Value>(PagedAttention &)> item);
+
+  int64_t rows() const { return queryTile * group; } ///< M
+  int64_t valueDim() const { return dimV; }
+  bool hasSinks() const { return static_cast<bool>(spec.sinks); }
+  /// Score that a masked key has; below every real one.
+  static constexpr double kMasked = -1.0e30;
+
+  /// Scores of the item's rows with the keys of page number `page` of the sequence: [M, 64].
+  mlir::Value scores(mlir::Value page, bool masked);
+  /// Values of that page: [64, Dv]; zeros behind the last key when `masked`.
+  mlir::Value values(mlir::Value page, bool masked);
+  /// exp2(scores - maximum), 0 for masked keys; adds each row's sum to `sums`. `scores` is overwritten.
+  std::pair<mlir::Value, mlir::Value> weights(mlir::Value scores, mlir::Value maximum, mlir::Value sums, bool masked);
+  /// The largest score of each row: [M].
+  mlir::Value rowMaximum(mlir::Value scores);
+  /// acc[M, Dv] + weights[M, 64] values[64, Dv].
+  mlir::Value accumulate(mlir::Value acc, mlir::Value weights, mlir::Value values);
+  /// Row maximum and sum of weights before any key: of the sinks, if any.
+  std::pair<mlir::Value, mlir::Value> initial();
+  /// Runs `body(page, carried, masked)` over all pages with a visible key, `masked` where some key of the page may be
+  /// hidden from some row.
+  llvm::SmallVector<mlir::Value>
+  forPages(mlir::ValueRange inits,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange, bool masked)> body);
+
+  TileBuilder t;
+
+private:
+  PagedAttention(const PagedAttentionSpec &spec, KernelBuilder &kernel)
+      : t(kernel.builder(), kernel.loc()), spec(spec), kernel(kernel) {}
+
+  void loadItem(mlir::Value chunk);
+  mlir::Value storeItem(mlir::Value acc, mlir::Value sums, mlir::Value destination);
+  mlir::Value pageNumber(mlir::Value page);
+
+  PagedAttentionSpec spec;
+  KernelBuilder &kernel;
+  int64_t heads = 0, headsKv = 0, group = 0, dim = 0, dimV = 0, queryTile = 0;
+  mlir::Value query, keys, valuesPool, sinks, tiles, pages; ///< kernel arguments
+  mlir::Value head, firstRow, tileRows, position, kvLen, firstPage; ///< of the item
+  mlir::Value q; ///< [M, D], scaled
+};
+
+} // namespace tilewright::tw

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// tile-form-kernels: the body of each function becomes a program that dispatches kernels.
+#include "passes/tile/GroupKernel.h"
+#include "passes/tile/Passes.h"
+
+#include "ir/interfaces/Interfaces.h"
+#include "ir/tile/Tile.h"
+#include "ir/tw/Tw.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+/// Rewrites one function: dispatches in place of groups, in an order that respects what they read.
+class Program {
+public:
+  Program(func::FuncOp function, SymbolTable &symbols, RowSymbols &rows, const ShapeClass &shapeClass, StringRef numerics)
+      : function(function), symbols(symbols), rows(rows), shapeClass(shapeClass), numerics(numerics),
+        builder(function.front().getTerminator()) {}
+
+  LogicalResult run();
+
+private:
+  /// Emits what `op` belongs to, after everything that it reads.
+  LogicalResult place(Operation *op);
+  LogicalResult emit(const KernelGroup &group);
+  /// The program's value for `value`; a view that only kernels recompute is cloned here for who else reads it.
+  Value mapped(Value value);
+  std::string kernelName(const KernelGroup &group);
+
+  func::FuncOp function;
+  SymbolTable &symbols;
+  RowSymbols &rows;
+  const ShapeClass &shapeClass;
+  StringRef numerics;
+  OpBuilder builder;
+  KernelGroups groups;
+  llvm::DenseMap<Value, Value> values;
+  llvm::SmallPtrSet<const void *, 32> placed;
+  unsigned kernels = 0;
+};
+
+std::string Program::kernelName(const KernelGroup &group) {
+  std::string name = (function.getSymName() + "_" + Twine(kernels++)).str();
+  StringRef last;
+  for (Operation *op : group.ops) {
+    StringRef own = op->getName().stripDialect();
+    if (own == last || isa<tw::ReshapeOp>(op))
+      continue;
+    name += "_" + own.str();
+    last = own;
+  }
+  return name;
+}
+
+Value Program::mapped(Value value) {
+  if (Value known = values.lookup(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!op || !isView(op, groups))
+    return value;
+  SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) { return mapped(operand); });
+  Operation *clone = builder.clone(*op);
+  clone->setOperands(operands);
+  return values[value] = clone->getResult(cast<OpResult>(value).getResultNumber());
+}
+
+LogicalResult Program::emit(const KernelGroup &group) {
+  KernelFunction kernel(symbols, rows, group.ops.front()->getLoc(), kernelName(group));
+  if (failed(group.kind == KernelGroup::Kind::Whole ? buildWholeKernel(group.ops.front(), shapeClass, numerics, kernel)
+                                                    : buildGroupKernel(group, groups, shapeClass, kernel)))
+    return failure();
+  Operation *dispatch = kernel.dispatch(builder, [&](Value value) { return mapped(value); });
+  for (auto [value, result] : llvm::zip_equal(kernel.results(), dispatch->getResults()))
+    values[value] = result;
+  return success();
+}
+
+LogicalResult Program::place(Operation *op) {
+  KernelGroup *group = groups.groupOf.lookup(op);
+  if (!placed.insert(group ? static_cast<const void *>(group) : op).second)
+    return success();
+  auto placeOperands = [&](Operation *user) -> LogicalResult {
+    for (Value operand : user->getOperands())
+      if (Operation *producer = operand.getDefiningOp(); producer && !(group && group->ops.contains(producer)))
+        if (failed(place(producer)))
+          return failure();
+    return success();
+  };
+  if (group) {
+    for (Operation *member : group->ops)
+      if (failed(placeOperands(member)))
+        return failure();
+    return emit(*group);
+  }
+  if (failed(placeOperands(op)))
+    return failure();
+  if (isView(op, groups))
+    return success();
+  if (!op->hasTrait<OpTrait::IsTerminator>())
+    op->moveBefore(function.front().getTerminator());
+  for (OpOperand &operand : op->getOpOperands())
+    operand.set(mapped(operand.get()));
+  return success();
+}
+
+LogicalResult Program::run() {
+  FailureOr<KernelGroups> formed = formKernelGroups(function, rows);
+  if (failed(formed))
+    return failure();
+  groups = std::move(*formed);
+  SmallVector<Operation *> original = llvm::map_to_vector(function.front(), [](Operation &op) { return &op; });
+  for (Operation *op : original)
+    if (failed(place(op)))
+      return failure();
+  for (Operation *op : llvm::reverse(original))
+    if (groups.groupOf.contains(op) || isView(op, groups))
+      op->erase();
+  function->setAttr("tw.shape_class", builder.getStringAttr(shapeClass.name));
+  return success();
+}
+
+class FormKernelsPass : public PassWrapper<FormKernelsPass, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormKernelsPass)
+  FormKernelsPass() = default;
+  FormKernelsPass(StringRef shapeClassName, StringRef mode) {
+    shapeClass = shapeClassName.str();
+    numerics = mode.str();
+  }
+  FormKernelsPass(const FormKernelsPass &other) : PassWrapper(other) {
+    shapeClass = other.shapeClass.getValue();
+    numerics = other.numerics.getValue();
+  }
+
+  StringRef getArgument() const final { return "tile-form-kernels"; }
+  StringRef getDescription() const final { return "turns functions into programs that dispatch kernels on tiles"; }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, linalg::LinalgDialect,
+                    math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, tile::TileDialect,
+                    tw::TwDialect>();
+  }
+
+  void runOnOperation() override {
+    const ShapeClass *found = findShapeClass(shapeClass);
+    if (!found) {
+      getOperation().emitError("tile-form-kernels: unknown shape class '") << shapeClass
+                                                                           << "', wanted decode, small or prefill";
+      return signalPassFailure();
+    }
+    SymbolTable symbols(getOperation());
+    RowSymbols rows(getOperation());
+    SmallVector<func::FuncOp> functions;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && !function->hasAttr("tw.kernel") && !function->hasAttr("tw.shape_class"))
+        functions.push_back(function);
+    for (func::FuncOp function : functions) {
+      if (!function.getBody().hasOneBlock()) {
+        function.emitOpError("has several blocks, wanted one");
+        return signalPassFailure();
+      }
+      if (failed(Program(function, symbols, rows, *found, numerics).run()))
+        return signalPassFailure();
+    }
+  }
+
+private:
+  Option<std::string> shapeClass{*this, "shape-class", llvm::cl::desc("decode, small or prefill"),
+                                 llvm::cl::init("decode")};
+  Option<std::string> numerics{*this, "numerics", llvm::cl::desc("precise or fast"), llvm::cl::init("precise")};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createTileFormKernelsPass(StringRef shapeClass, StringRef numerics) {
+  return std::make_unique<FormKernelsPass>(shapeClass, numerics);
+}
+
+} // namespace tilewright

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "passes/tile/RowSymbols.h"
+
+#include "ir/tw/Tw.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+static constexpr StringLiteral kRows = "N";
+
+RowSymbols::RowSymbols(ModuleOp module) : module(module) {
+  module.walk([&](func::CallOp call) {
+    if (auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee()))
+      firstCaller.try_emplace(callee, call);
+  });
+  module.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      find(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value argument : block.getArguments())
+          find(argument);
+  });
+}
+
+StringRef RowSymbols::find(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || type.getRank() == 0 || !type.isDynamicDim(0))
+    return {};
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  StringRef name = compute(value);
+  known[value] = name;
+  return name;
+}
+
+StringRef RowSymbols::compute(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (!function)
+      return kRows;
+    if (auto dims = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "tw.dims"))
+      if (!dims.empty())
+        if (auto name = dyn_cast<StringAttr>(dims[0]))
+          return name.getValue();
+    if (Operation *call = firstCaller.lookup(function))
+      return find(call->getOperand(argument.getArgNumber()));
+    return kRows;
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto gather = dyn_cast<tw::GatherOp>(op))
+    return find(gather.getIds());
+  if (auto gather = dyn_cast<tw::PackedGatherOp>(op))
+    return find(gather.getIds());
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    if (!callee || callee.isExternal())
+      return kRows;
+    return find(callee.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
+  }
+  for (Value operand : op->getOperands())
+    if (StringRef name = find(operand); !name.empty())
+      return name;
+  return kRows;
+}
+
+} // namespace tilewright

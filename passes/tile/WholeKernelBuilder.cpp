@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// KernelBuilder over a KernelFunction.
+#include "passes/tile/GroupKernel.h"
+
+#include "ir/interfaces/Interfaces.h"
+#include "ir/tw/Tw.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+class WholeKernelBuilder final : public KernelBuilder {
+public:
+  WholeKernelBuilder(Operation *op, const ShapeClass &shapeClass, StringRef numericsMode, KernelFunction &kernel)
+      : op(op), rowClass(shapeClass), mode(numericsMode), kernel(kernel) {}
+
+  OpBuilder &builder() override { return kernel.builder(); }
+  Location loc() override { return kernel.function().getLoc(); }
+  const ShapeClass &shapeClass() const override { return rowClass; }
+  StringRef numerics() const override { return mode; }
+
+  Value tensor(Value value) override {
+    Value input = kernel.input(value);
+    failed |= !input;
+    return input;
+  }
+
+  Value statePool(Value value, unsigned index) override {
+    auto type = cast<tw::StateType>(value.getType());
+    RankedTensorType buffer = type.getBuffers()[index];
+    int64_t heads = buffer.getDimSize(1), dim = buffer.getDimSize(2);
+    SmallVector<int64_t> shape = {ShapedType::kDynamic, heads, dim, kPageTokens};
+    if (!isTransposedBuffer(index))
+      std::swap(shape[2], shape[3]);
+    return kernel.statePool(value, index, MemRefType::get(shape, buffer.getElementType()));
+  }
+
+  Value table(StepTable table) override { return kernel.table(table); }
+
+  Value destination(unsigned index) override {
+    Value destination = kernel.output(op->getResult(index));
+    failed |= !destination;
+    return destination;
+  }
+
+  ValueRange forChunks(ValueRange inits,
+                       llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) override {
+    OpBuilder &b = builder();
+    Value one = arith::ConstantIndexOp::create(b, loc(), 1);
+    auto loop = scf::ForOp::create(b, loc(), kernel.begin(), kernel.end(), one, inits);
+    OpBuilder::InsertionGuard guard(b);
+    if (inits.empty())
+      b.setInsertionPoint(loop.getBody()->getTerminator());
+    else
+      b.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> yielded = body(loop.getInductionVar(), loop.getRegionIterArgs());
+    if (!inits.empty())
+      scf::YieldOp::create(b, loc(), yielded);
+    return loop.getResults();
+  }
+
+  void setChunks(Count count, int64_t divisor, int64_t factor) override {
+    auto of = static_cast<StepCount>(static_cast<int>(count));
+    kernel.setChunks(stepCount(of, op->getContext()).floorDiv(divisor) * factor);
+  }
+
+  void setRowChunks(Value value, int64_t divisor, int64_t factor) override {
+    setChunks(kernel.rowSymbols().of(value) == "R" ? Count::LogitRows : Count::PaddedRows, divisor, factor);
+  }
+
+  void finish(unsigned index, Value value) override { kernel.finish(op->getResult(index), value); }
+
+  /// Whether an argument could not be made; reported already.
+  bool failed = false;
+
+private:
+  Operation *op;
+  const ShapeClass &rowClass;
+  StringRef mode;
+  KernelFunction &kernel;
+};
+
+} // namespace
+
+LogicalResult buildWholeKernel(Operation *op, const ShapeClass &shapeClass, StringRef numerics, KernelFunction &kernel) {
+  WholeKernelBuilder builder(op, shapeClass, numerics, kernel);
+  if (failed(cast<WholeKernel>(op).buildKernel(builder)) || builder.failed)
+    return failure();
+  for (Value result : op->getResults())
+    if (isa<tw::StateType>(result.getType()))
+      kernel.stateResult(result);
+  return success();
+}
+
+} // namespace tilewright
