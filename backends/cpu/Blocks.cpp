@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "backends/cpu/Blocks.h"
 
+#include "backends/cpu/SplitBlockLoops.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -114,7 +116,7 @@ ContractionBlock chooseContractionBlock(linalg::LinalgOp op, const ContractionDi
   bool wide = level.vectorRegisters >= 32;
   // Accumulators beside the operands of a step; a block of bytes also has its f32 accumulators.
   int64_t accumulators = dims.form == ContractionForm::I8x4 ? 8 : wide ? 16 : 12;
-  int64_t rows = wide || dims.form == ContractionForm::I8x4 ? 8 : 6;
+  int64_t rows = dims.form == ContractionForm::I8x4 ? byteProductRows(level) : wide ? 8 : 6;
 
   ContractionBlock block;
   block.accumulator.assign(extents.size(), 0);

@@ -110,17 +110,23 @@ Value LeftItems::get(ArrayRef<int64_t> index) {
   auto type = cast<VectorType>(operands.left.getType());
   Value item;
   auto read = operands.left.getDefiningOp<vector::TransferReadOp>();
-  bool direct = read && isa<MemRefType>(read.getBase().getType()) && read.getPermutationMap().isMinorIdentity() &&
+  // Which dimension of the memory each vector dimension walks; packed items must be neighbours in memory.
+  SmallVector<unsigned> walks;
+  bool direct = read && isa<MemRefType>(read.getBase().getType()) && read.getPermutationMap().isProjectedPermutation() &&
                 !read.hasOutOfBoundsDim() && !read.getMask();
+  if (direct) {
+    for (AffineExpr expr : read.getPermutationMap().getResults())
+      walks.push_back(cast<AffineDimExpr>(expr).getPosition());
+    direct = !packed || walks.back() == read.getPermutationMap().getNumDims() - 1;
+  }
   if (direct) {
     // Loads stand where the read stood, whatever is written between it and the contraction.
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(read);
     SmallVector<Value> at(read.getIndices());
-    unsigned skip = at.size() - type.getRank();
     for (auto [i, value] : llvm::enumerate(index))
       if (value)
-        at[skip + i] = arith::AddIOp::create(rewriter, loc, at[skip + i],
+        at[walks[i]] = arith::AddIOp::create(rewriter, loc, at[walks[i]],
                                              arith::ConstantIndexOp::create(rewriter, loc, value));
     if (packed)
       item = vector::LoadOp::create(rewriter, loc, VectorType::get({type.getShape().back()}, type.getElementType()),

@@ -46,7 +46,7 @@ Error linkSharedObject(ArrayRef<ObjectBytes> objects, StringRef path) {
   std::string output = path.str();
   std::vector<const char *> args{"ld.lld",       "-shared",         "-z",       "defs",          "-z",
                                  "noexecstack",  "-z",              "now",      "--build-id=none", "--hash-style=gnu",
-                                 "--threads=1",  "--no-allow-shlib-undefined", "-o", output.c_str()};
+                                 "--threads=1",  "-Bsymbolic", "-o", output.c_str()};
   for (const std::string &each : paths)
     args.push_back(each.c_str());
 

@@ -8,6 +8,7 @@
 #include "backends/cpu/LevelOption.h"
 #include "backends/cpu/Passes.h"
 #include "backends/cpu/Rewrite.h"
+#include "backends/cpu/SplitBlockLoops.h"
 #include "backends/cpu/VectorizeTile.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -49,7 +50,10 @@ public:
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    if (failed(prepare(rewriter)) || failed(tileRows(rewriter)) || failed(tileContractions(rewriter)) ||
+    if (failed(prepare(rewriter)))
+      return signalPassFailure();
+    splitBlockLoops(rewriter, getOperation(), *level);
+    if (failed(pinBuffers(rewriter)) || failed(tileRows(rewriter)) || failed(tileContractions(rewriter)) ||
         failed(cleanTiles()) || failed(vectorize(rewriter)) || failed(cleanVectors()))
       return signalPassFailure();
     hoist(rewriter);
@@ -66,7 +70,7 @@ private:
     return ops;
   }
 
-  /// Fields become vectors, named ops generic ones, empty tensors buffers, and shapes are checked.
+  /// Fields become vectors, named ops generic ones, and shapes are checked.
   LogicalResult prepare(IRRewriter &rewriter) {
     getOperation().walk([&](Operation *op) {
       if (auto field = dyn_cast<tile::LoadFieldOp>(op))
@@ -74,8 +78,6 @@ private:
       else if (auto nibbles = dyn_cast<tile::LoadNibblesOp>(op))
         vectorizeLoadNibbles(rewriter, nibbles);
     });
-    if (failed(pinBuffers(rewriter)))
-      return failure();
     for (linalg::LinalgOp op : linalgOps()) {
       if (op.hasDynamicShape())
         return op->emitOpError("has a dynamic shape; tiles of a kernel are static");

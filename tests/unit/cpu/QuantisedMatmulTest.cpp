@@ -120,6 +120,11 @@ TEST_P(QuantisedMatmul, Q41EightRows) {
   EXPECT_LT(errorOf(kernels, "matmul_q4_1_m8", Rows(8, 1, 5), packQ41(1, 1, 6), 8), 1e-6);
 }
 
+TEST_P(QuantisedMatmul, Q41MoreRowsThanRegistersHold) {
+  LoadedKernels kernels("matmul_q4_1.mlir", *GetParam());
+  EXPECT_LT(errorOf(kernels, "matmul_q4_1_m16", Rows(32, 18, 15), packQ41(3, 18, 16), 16), 1e-6);
+}
+
 TEST_P(QuantisedMatmul, Q80OneRow) {
   LoadedKernels kernels("matmul_q8_0.mlir", *GetParam());
   EXPECT_LT(errorOf(kernels, "matmul_q8_0_m1", Rows(3, 18, 7), packQ80(5, 18, 8), 1), 1e-6);
