@@ -2,26 +2,10 @@
 #include "runtime/api/ArtifactFiles.h"
 
 #include "runtime/api/Error.h"
+#include "runtime/api/OutcomeOf.h"
 #include "runtime/module/WeightsWriter.h"
 
 namespace tilewright {
-namespace {
-
-template <typename Body> Outcome guarded(Body &&body) {
-  try {
-    body();
-    return {};
-  } catch (const Error &error) {
-    return {error.code(), error.message()};
-  } catch (const std::bad_alloc &) {
-    return {TW_EXHAUSTED, "out of memory"};
-  } catch (const std::exception &error) {
-    return {TW_INTERNAL, error.what()};
-  }
-}
-
-} // namespace
-
 struct WeightsFile::Writer : WeightsWriter {
   using WeightsWriter::WeightsWriter;
 };
@@ -32,11 +16,11 @@ WeightsFile::WeightsFile(WeightsFile &&) noexcept = default;
 WeightsFile &WeightsFile::operator=(WeightsFile &&) noexcept = default;
 
 Outcome checkLayout(const LayoutDescriptor &layout) {
-  return guarded([&] { validateLayout(layout); });
+  return outcomeOf([&] { validateLayout(layout); });
 }
 
 Outcome WeightsFile::open(const std::string &path) {
-  return guarded([&] {
+  return outcomeOf([&] {
     writer.reset();
     writer = std::make_unique<Writer>(path);
   });
@@ -45,7 +29,7 @@ Outcome WeightsFile::open(const std::string &path) {
 Outcome WeightsFile::add(const LayoutDescriptor &layout, int64_t rows, int64_t columns,
                          const RowPermutation *permutation, const uint8_t *source, uint64_t sourceBytes,
                          Placed &placed) {
-  return guarded([&] {
+  return outcomeOf([&] {
     if (!writer)
       throw Error(TW_INVALID, "weights file: add() before open() or after finish()");
     Packer packer(layout, rows, columns, permutation ? std::optional<RowPermutation>(*permutation) : std::nullopt);
@@ -55,7 +39,7 @@ Outcome WeightsFile::add(const LayoutDescriptor &layout, int64_t rows, int64_t c
 }
 
 Outcome WeightsFile::finish(Finished &finished) {
-  return guarded([&] {
+  return outcomeOf([&] {
     if (!writer)
       throw Error(TW_INVALID, "weights file: finish() before open()");
     const FinishedWeights done = writer->finish();
@@ -65,7 +49,7 @@ Outcome WeightsFile::finish(Finished &finished) {
 }
 
 Outcome sealCode(const std::string &path) {
-  return guarded([&] { sealCodeFile(path); });
+  return outcomeOf([&] { sealCodeFile(path); });
 }
 
 } // namespace tilewright

@@ -3,21 +3,14 @@
 // exceptions can call them.
 #pragma once
 
+#include "runtime/api/Outcome.h"
 #include "runtime/api/layout.h"
-#include "runtime/api/tilewright_status.h"
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
 namespace tilewright {
-
-/// Success, or a status code with its message.
-struct Outcome {
-  tw_status code = TW_OK;
-  std::string message;
-  bool ok() const { return code == TW_OK; }
-};
 
 /// Whether the packer can run this descriptor (INVALID with the reason, if not).
 Outcome checkLayout(const LayoutDescriptor &layout);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Continues a prompt token by token, for tools. No exception leaves these functions.
+#pragma once
+
+#include "runtime/api/Outcome.h"
+#include "runtime/api/tilewright.h"
+#include "runtime/sample/Sampler.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace tilewright {
+
+struct GenerateOptions {
+  int64_t maxTokens = 256; ///< new tokens at most
+  SamplerOptions sampling = {};
+  bool stopAtEnd = true;             ///< stop at the ids with which the model ends a text
+  std::vector<int32_t> stopIds = {}; ///< further ids to stop at
+  bool showSpecial = false;          ///< hand out control tokens' spelling as text
+};
+
+enum class StopReason { MaxTokens, EndToken, ContextFull, Cancelled, Caller };
+
+/// "max-tokens", "end-token", "context-full", "cancelled", "caller".
+const char *stopReasonName(StopReason reason);
+
+struct GenerateResult {
+  std::vector<int32_t> tokens; ///< new ones, without the one that ended the text
+  StopReason reason = StopReason::MaxTokens;
+  int32_t endToken = -1; ///< the id that ended the text
+  int64_t promptTokens = 0;
+  double promptSeconds = 0; ///< the prompt's step
+  int64_t decodeSteps = 0;  ///< steps of one token
+  double decodeSeconds = 0; ///< those steps and the sampling of all tokens
+  tw_memory memory = {};    ///< at the end
+
+  double promptTokensPerSecond() const {
+    return promptSeconds > 0 ? static_cast<double>(promptTokens) / promptSeconds : 0;
+  }
+  double decodeTokensPerSecond() const {
+    return decodeSeconds > 0 ? static_cast<double>(decodeSteps) / decodeSeconds : 0;
+  }
+};
+
+/// Gets each new token with the text that is complete with it (none inside a character, or when the model has no
+/// tokenizer), and a last time id -1 with what text is left. False stops.
+using TokenCallback = std::function<bool(int32_t id, std::string_view text)>;
+
+/// Appends `prompt` (at least one id) to the session, then samples. Afterwards the session holds the prompt and all new
+/// tokens but the last. A cancelled or full session ends the text (see `reason`); a failing prompt, a prompt that does
+/// not fit and a cancelled prompt are failures. `result` is valid as far as it got in either case.
+Outcome generate(tw_model *model, tw_session *session, std::span<const int32_t> prompt, const GenerateOptions &options,
+                 const TokenCallback &callback, GenerateResult &result);
+
+/// While it lives, the first SIGINT cancels the session's running or next step; a second one does what SIGINT did
+/// before. One object at a time in a process.
+class CancelOnInterrupt {
+public:
+  explicit CancelOnInterrupt(tw_session *session);
+  ~CancelOnInterrupt();
+  CancelOnInterrupt(const CancelOnInterrupt &) = delete;
+  CancelOnInterrupt &operator=(const CancelOnInterrupt &) = delete;
+
+  bool interrupted() const;
+};
+
+} // namespace tilewright
