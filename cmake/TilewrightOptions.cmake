@@ -14,6 +14,7 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(TILEWRIGHT_PLUGIN_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/tilewright/plugins)
 
 set(TILEWRIGHT_SANITIZE "" CACHE STRING "Sanitizers to build with: address;undefined or thread")
+option(TILEWRIGHT_FUZZ "Build the libFuzzer programs of tests/fuzz" OFF)
 set(TILEWRIGHT_PLUGINS "all" CACHE STRING "Plugins to build: all, or a list of folder names")
 set(TILEWRIGHT_WITHOUT_PLUGINS "" CACHE STRING "Plugins to leave out of the build")
 
@@ -22,6 +23,9 @@ if(TILEWRIGHT_SANITIZE)
   string(REPLACE ";" "," _san "${TILEWRIGHT_SANITIZE}")
   add_compile_options(-fsanitize=${_san} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${_san})
+endif()
+if(TILEWRIGHT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 find_program(CCACHE ccache)
