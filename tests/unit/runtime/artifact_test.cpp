@@ -74,6 +74,16 @@ TEST(Artifact, LoadsAndExposesItsParts) {
   }
 }
 
+TEST(Artifact, KnowsTheSizeOfItsCaches) {
+  TemporaryFolder folder;
+  writeFakeArtifact(folder.path(), {.change = [](auto &m) {
+                      m.kv_element = "bf16";
+                      m.states[1]->buffers[1]->dim = 5;
+                    }});
+  EXPECT_EQ(Artifact::load(folder.path())->manifest().stateBufferPageBytes(),
+            (std::vector<uint64_t>{64 * 2 * 4 * 2, 64 * 2 * 4 * 2, 64 * 2 * 4 * 2, 64 * 2 * 5 * 2}));
+}
+
 TEST(Artifact, ChoosesTheStrongestLevelThatRuns) {
   TemporaryFolder folder;
   writeFakeArtifact(folder.path());

@@ -125,6 +125,12 @@ TEST(PagePool, RefusesBeyondTheLimitAndChangesNothing) {
   EXPECT_EQ(table.back(), 8);
 }
 
+TEST(PagePool, RefusesPagesBeyondTheAddressSpace) {
+  MemoryBudget budget(0);
+  EXPECT_EQ(exhausted([&] { PagePool({{1u << 20, 1u << 10, false, 4}}, 4096, budget); }),
+            "caches: no address space for 4096 pages of 274877906944 bytes");
+}
+
 TEST(PagePool, WorksWithoutAnyState) {
   MemoryBudget budget(1);
   PagePool pool({}, 3, budget);

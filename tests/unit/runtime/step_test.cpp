@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Steps give the right logits however they are cut, batched and spread over threads, and leave no trace when they fail.
+#include "runtime/exec/StepPlan.h"
 #include "tests/unit/runtime/Watchdog.h"
 #include "tests/unit/runtime/fake/FakeModel.h"
 #include "tests/unit/runtime/fake/HostLoop.h"
@@ -274,4 +275,36 @@ TEST(Step, KeepsToTheMemoryLimit) {
   EXPECT_EQ(memory.weights, std::filesystem::file_size(model.path() + "/model.tww"));
   ASSERT_EQ(second.step(someTokens(64)), TW_OK) << tw_last_error();
   EXPECT_EQ(second.logits, fakeLogits(someTokens(64)));
+}
+
+TEST(Step, RefusesAnArenaBeyondAnyMemory) {
+  for (const auto &[perRow, part] : {std::pair<uint64_t, const char *>{UINT64_MAX / 2, "is larger than 2^63 bytes"},
+                                     {uint64_t{1} << 45, "arena: no memory for"}}) {
+    FakeArtifactOptions options;
+    options.change = [bytes = perRow](artifact::ManifestT &m) { m.levels[0]->steps[1]->arena->per_row = bytes; };
+    FakeModel model({}, options);
+    FakeSession session(model);
+    ASSERT_EQ(session.step({1}), TW_OK) << tw_last_error();
+    expectError(session.step(someTokens(64)), TW_EXHAUSTED, part);
+    EXPECT_EQ(session.length(), 1);
+    ASSERT_EQ(session.step({2}), TW_OK);
+    EXPECT_EQ(session.logits, fakeLogits({1, 2}));
+  }
+}
+
+TEST(StepPlan, CutsRequestsIntoFullSteps) {
+  auto cut = [](std::vector<int64_t> rows, int64_t maxRows) {
+    std::string text;
+    for (const auto &step : cutRequests(rows, maxRows)) {
+      for (const RequestPart &part : step)
+        text +=
+            std::to_string(part.request) + ":" + std::to_string(part.first) + "+" + std::to_string(part.count) + " ";
+      text += "| ";
+    }
+    return text;
+  };
+  EXPECT_EQ(cut({1}, 512), "0:0+1 | ");
+  EXPECT_EQ(cut({1, 1, 1}, 512), "0:0+1 1:0+1 2:0+1 | ");
+  EXPECT_EQ(cut({5, 7}, 4), "0:0+4 | 0:4+1 1:0+3 | 1:3+4 | ");
+  EXPECT_EQ(cut({4, 4}, 4), "0:0+4 | 1:0+4 | ");
 }
