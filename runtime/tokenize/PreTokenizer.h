@@ -24,8 +24,8 @@ const PreTokenizerRule &findPreTokenizerRule(std::string_view name);
 /// Every name that `findPreTokenizerRule` knows.
 std::vector<std::string_view> preTokenizerNames();
 
-/// A compiled rule. Immutable and safe to share between threads. What is a letter or a digit follows the Unicode version
-/// of the PCRE2 library found (14 in 10.42): code points assigned later count as symbols.
+/// A compiled rule. Immutable and safe to share between threads. What is a letter or a digit follows the Unicode
+/// version of the PCRE2 library found (14 in 10.42): code points assigned later count as symbols.
 class PreTokenizer {
 public:
   enum class Engine { Jit, Interpreter };
