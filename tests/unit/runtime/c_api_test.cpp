@@ -10,6 +10,8 @@
 using namespace tilewright;
 using namespace tilewright::testing;
 
+extern "C" tw_status greedy(const char *folder, const int32_t *prompt, int64_t count, int32_t *out, int64_t wanted);
+
 namespace {
 
 tw_status loadWith(const std::string &folder, const std::function<void(tw_model_options &)> &set) {
@@ -59,6 +61,17 @@ TEST(CInterface, LoadsWithDefaultsAndAnswersQuestions) {
   EXPECT_EQ(tw_session_length(nullptr), -1);
   tw_model_release(nullptr);
   tw_session_release(nullptr);
+}
+
+TEST(CInterface, ServesAHostInC) {
+  FakeModel fake;
+  const std::vector<int32_t> prompt = someTokens(40);
+  int32_t tokens[5];
+  ASSERT_EQ(greedy(fake.path().c_str(), prompt.data(), 40, tokens, 5), TW_OK) << tw_last_error();
+  int token = prompt.back();
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(tokens[i], token = fake_next_token(token, 39 + i));
+  EXPECT_EQ(greedy("nowhere", prompt.data(), 40, tokens, 5), TW_NOT_FOUND);
 }
 
 TEST(CInterface, RefusesBadOptions) {
