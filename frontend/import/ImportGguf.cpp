@@ -66,6 +66,14 @@ Expected<ImportResult> importGguf(StringRef path, StringRef outputPath) {
   Expected<gguf::GgufFile> file = gguf::GgufFile::open(path, library->ggufTypes());
   if (!file)
     return file.takeError();
+  if (file->has("split.count")) {
+    Expected<int64_t> count = file->getInteger("split.count");
+    if (!count)
+      return count.takeError();
+    if (*count != 1)
+      return unsupported(path + ": found one of " + Twine(*count) +
+                         " files that a model is split into, wanted the whole model in one file");
+  }
   Expected<StringRef> architecture = file->getString("general.architecture");
   if (!architecture)
     return architecture.takeError();

@@ -50,6 +50,16 @@ TEST(Load, SchemaVersion) {
   }
 }
 
+/// sample-1.twg is what `sampleGraph` gave when schema version 1 was fixed; it stays readable.
+TEST(Load, FileOfSchemaVersion1) {
+  std::vector<uint8_t> bytes = readBytes(TILEWRIGHT_TEST_DATA "/golden/graph/sample-1.twg");
+  ASSERT_TRUE(loadAndUse(bytes));
+  GraphFile file = cantFail(GraphFile::loadBytes(bufferOf(bytes), "t.twg", {"", /*openWeights=*/false}));
+  EXPECT_EQ(file.graph().schema_version(), 1u);
+  std::unique_ptr<graph::GraphT> stored(file.graph().UnPack()), now = sampleTree();
+  EXPECT_EQ(pack(*stored), pack(*now));
+}
+
 TEST(Load, FilesThatAreNone) {
   TestFolder folder;
   EXPECT_EQ(toString(GraphFile::load(folder.path("none.twg")).takeError()),

@@ -194,6 +194,30 @@ TEST_F(Import, WhatTheFamilyDoesNotSupportIsRefused) {
   EXPECT_EQ(verdict(layers), "m.gguf: found 90000 layers and 21 tensors, wanted at least one tensor for each layer");
 }
 
+TEST_F(Import, WhatWouldChangeTheResultIsNeverIgnored) {
+  TinyLlama window;
+  window.integers["llama.attention.sliding_window"] = 4096;
+  EXPECT_EQ(verdict(window), "m.gguf: metadata key 'llama.attention.sliding_window': found 4096, wanted 0: anything else "
+                             "is not supported by this family");
+  TinyLlama cap;
+  cap.floats["llama.attn_logit_softcapping"] = 50;
+  EXPECT_EQ(verdict(cap), "m.gguf: metadata key 'llama.attn_logit_softcapping': found 50, wanted 0: anything else is not "
+                          "supported by this family");
+  TinyLlama infinite;
+  infinite.floats["llama.rope.freq_base"] = INFINITY;
+  EXPECT_EQ(verdict(infinite), "m.gguf: metadata key 'llama.rope.freq_base': found inf, wanted a finite number");
+  infinite.floats["llama.rope.freq_base"] = 0;
+  EXPECT_EQ(verdict(infinite), "m.gguf: metadata key 'llama.rope.freq_base': found 0, wanted more than 0");
+}
+
+TEST_F(Import, SplitModels) {
+  TinyLlama model;
+  model.integers["split.count"] = 3;
+  EXPECT_EQ(verdict(model),
+            "m.gguf: found one of 3 files that a model is split into, wanted the whole model in one file");
+  EXPECT_EQ(code, std::errc::not_supported);
+}
+
 TEST_F(Import, UnknownKeysAreNoted) {
   TinyLlama model;
   model.integers["llama.shiny_new_thing"] = 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Imports the small golden models and loads the graphs again with their weights.
-#include "frontend/graph/GraphFile.h"
-#include "frontend/graph/Types.h"
+#include "frontend/graph/Inspect.h"
 #include "frontend/import/ImportGguf.h"
+#include "tests/unit/support/TestFolder.h"
 
 #include <gtest/gtest.h>
 
@@ -31,6 +31,20 @@ TEST_P(ImportGolden, LoadsBackWithItsWeights) {
   for (uint32_t i = 0; i < graph.weights()->size(); ++i) {
     Error error = file->weights().checkHash(graph, i);
     EXPECT_FALSE(bool(error)) << toString(std::move(error));
+  }
+}
+
+/// graph.txt is what `tilewright inspect --table` prints for the import.
+TEST(ImportGoldenText, IsTheWholeGraph) {
+  for (const char *model : {"llama_q4_1", "llama_f32_ropefreqs_tied"}) {
+    std::string folder = std::string(TILEWRIGHT_TEST_DATA) + "/golden/gguf/" + model;
+    ImportResult imported = cantFail(importGguf(folder + "/model.gguf", folder + "/model.twg"));
+    GraphFile file = cantFail(GraphFile::loadBytes(test::bufferOf(imported.bytes), folder + "/model.twg"));
+    std::string text;
+    raw_string_ostream os(text);
+    inspectTable(file, os);
+    std::vector<uint8_t> wanted = test::readBytes(folder + "/graph.txt");
+    EXPECT_EQ(text, std::string(wanted.begin(), wanted.end())) << model;
   }
 }
 
