@@ -22,8 +22,8 @@ struct NumericsBound {
 ///   scale[r] * (xs * sum_k quants[k / 4, r, k % 4] * x[k] - zeroPoint * xsum) + offset[r] * xsum.
 struct IntegerTile {
   mlir::Value quants;       ///< tensor<8x16x4xi8>, unsigned
-  mlir::Value scale;        ///< tensor<16xf32>
-  mlir::Value offset;       ///< tensor<16xf32>, or null for none
+  mlir::Value scale;        ///< tensor<16> of a float of at most 32 bits
+  mlir::Value offset;       ///< the same, or null for none
   int64_t zeroPoint = 0;    ///< 8 for Q4_0, 128 for offset int8
 };
 

@@ -80,8 +80,8 @@ FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value blo
     Value product = s.mul(a[1], arith::SIToFPOp::create(s.b, s.loc, s.b.getF32Type(), a[0]));
     if (tile->zeroPoint)
       product = s.sub(product, s.mul(a[2], s.f32(tile->zeroPoint)));
-    Value sum = s.add(a.back(), s.mul(a[3], product));
-    return tile->offset ? s.add(sum, s.mul(a[4], a[2])) : sum;
+    Value sum = s.add(a.back(), s.mul(s.toF32(a[3]), product));
+    return tile->offset ? s.add(sum, s.mul(s.toF32(a[4]), a[2])) : sum;
   });
 }
 

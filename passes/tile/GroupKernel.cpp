@@ -201,7 +201,7 @@ void GroupKernelBuilder::placeTiles() {
   for (linalg::GenericOp store : stores) {
     auto tile = cast<OpResult>(store.getOperand(0));
     auto producer = dyn_cast<linalg::GenericOp>(tile.getOwner());
-    if (!producer || producer->getBlock() != store->getBlock() || !tile.hasOneUse())
+    if (!producer || producer->getBlock() != store->getBlock())
       continue;
     OpOperand &init = producer.getDpsInitsMutable()[tile.getResultNumber()];
     if (!init.get().getDefiningOp<tensor::EmptyOp>())
