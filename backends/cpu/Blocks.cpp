@@ -9,9 +9,6 @@ using namespace mlir;
 
 namespace tilewright {
 
-/// Bytes an op may hold as one vector without being tiled: eight registers of 64 bytes.
-static constexpr int64_t kWholeBytes = 512;
-
 /// The largest divisor of `extent` that is at most `limit`, preferring multiples of `lanes`.
 static int64_t largestDivisor(int64_t extent, int64_t limit, int64_t lanes = 1) {
   int64_t any = 1;

@@ -8,6 +8,9 @@
 
 namespace tilewright {
 
+/// Bytes an op may hold as one vector without being tiled: eight registers of 64 bytes.
+inline constexpr int64_t kWholeBytes = 512;
+
 /// How the innermost reduction dimension of a contraction stands in memory.
 enum class ContractionForm {
   Plain, ///< row [.., n] of the right side: f32, or f16/bf16 widened to f32; one k at a time

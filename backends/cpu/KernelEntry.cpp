@@ -5,6 +5,7 @@
 // args[i] is, for the i-th argument of the kernel without the two trailing ones, the data pointer of a memref, or the
 // value of an index or scalar in a 64-bit slot. A memref's dynamic sizes are named by its attribute `tw.dims` (an array
 // of symbols and numbers, one per dimension); the index argument with attribute `tw.symbol = "N"` carries the value of N.
+// The outermost size needs no symbol unless the kernel asks for it.
 #include "backends/cpu/Passes.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -12,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 
@@ -115,6 +117,13 @@ private:
     return value;
   }
 
+  static bool readsOuterSize(Value argument) {
+    return llvm::any_of(argument.getUsers(), [](Operation *user) {
+      auto dim = dyn_cast<memref::DimOp>(user);
+      return dim && dim.getConstantIndex().value_or(0) == 0;
+    });
+  }
+
   /// Sizes of a memref argument as i64 values.
   static FailureOr<SmallVector<Value>> sizesOf(OpBuilder &builder, func::FuncOp kernel, unsigned index, MemRefType type,
                                                const Symbols &symbols, ArrayRef<Value> slots) {
@@ -131,14 +140,21 @@ private:
         continue;
       }
       auto symbol = dims ? dyn_cast<StringAttr>(dims[dim]) : StringAttr();
+      auto found = symbol ? symbols.find(symbol.getValue()) : symbols.end();
+      if (found != symbols.end()) {
+        sizes.push_back(LLVM::LoadOp::create(builder, loc, i64, slots[found->second]));
+        continue;
+      }
+      // No address depends on the outermost size; a kernel that asks for it needs the symbol's value.
+      if (dim == 0 && !readsOuterSize(kernel.getArgument(index))) {
+        sizes.push_back(LLVM::PoisonOp::create(builder, loc, i64));
+        continue;
+      }
       if (!symbol)
         return kernel.emitError("kernel argument ") << index << ": dimension " << dim << " of " << type
                                                     << " is dynamic, but tw.dims names no symbol for it";
-      auto found = symbols.find(symbol.getValue());
-      if (found == symbols.end())
-        return kernel.emitError("kernel argument ") << index << ": no index argument carries symbol '" << symbol.getValue()
-                                                    << "' (tw.symbol)";
-      sizes.push_back(LLVM::LoadOp::create(builder, loc, i64, slots[found->second]));
+      return kernel.emitError("kernel argument ") << index << ": no index argument carries symbol '" << symbol.getValue()
+                                                  << "' (tw.symbol)";
     }
     return sizes;
   }

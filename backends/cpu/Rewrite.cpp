@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "backends/cpu/Rewrite.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -24,7 +26,8 @@ void populateCanonicalization(RewritePatternSet &patterns) {
   for (Dialect *dialect : context->getLoadedDialects())
     dialect->getCanonicalizationPatterns(patterns);
   for (RegisteredOperationName name : context->getRegisteredOperations())
-    name.getCanonicalizationPatterns(patterns, context);
+    if (name.getDialectNamespace() != linalg::LinalgDialect::getDialectNamespace())
+      name.getCanonicalizationPatterns(patterns, context);
 }
 
 } // namespace tilewright

@@ -10,7 +10,8 @@ namespace tilewright {
 mlir::LogicalResult rewriteWithBudget(mlir::Operation *op, mlir::RewritePatternSet &&patterns, llvm::StringRef what,
                                       bool fold = true);
 
-/// Adds the canonicalization patterns of every loaded dialect and registered op.
+/// Adds the canonicalization patterns of every loaded dialect and registered op, but those of linalg ops: they take a
+/// generic that copies for its input, which bufferisation then copies in its own, slow way.
 void populateCanonicalization(mlir::RewritePatternSet &patterns);
 
 } // namespace tilewright

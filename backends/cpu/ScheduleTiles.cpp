@@ -54,7 +54,7 @@ public:
       return signalPassFailure();
     splitBlockLoops(rewriter, getOperation(), *level);
     if (failed(pinBuffers(rewriter)) || failed(tileRows(rewriter)) || failed(tileContractions(rewriter)) ||
-        failed(cleanTiles()) || failed(vectorize(rewriter)) || failed(cleanVectors()))
+        failed(cleanTiles()) || failed(vectorize(rewriter)) || failed(foldSlices()) || failed(cleanVectors()))
       return signalPassFailure();
     hoist(rewriter);
     if (failed(cleanVectors()))
@@ -73,7 +73,8 @@ private:
   /// Fields become vectors, named ops generic ones, and shapes are checked.
   LogicalResult prepare(IRRewriter &rewriter) {
     getOperation().walk([&](Operation *op) {
-      if (auto field = dyn_cast<tile::LoadFieldOp>(op))
+      // Longer fields are read slice by slice, once their users are tiled.
+      if (auto field = dyn_cast<tile::LoadFieldOp>(op); field && field.getFieldBytes() <= kWholeBytes)
         vectorizeLoadField(rewriter, field);
       else if (auto nibbles = dyn_cast<tile::LoadNibblesOp>(op))
         vectorizeLoadNibbles(rewriter, nibbles);
@@ -95,20 +96,19 @@ private:
   /// An empty tensor that ends up in a slice of another becomes that slice; each use of the others becomes a buffer of
   /// its own. As empty tensors, equal ones with equal contents would be merged, and bufferisation would have to copy.
   LogicalResult pinBuffers(IRRewriter &rewriter) {
+    getOperation().walk([&](bufferization::AllocTensorOp op) {
+      rewriter.setInsertionPoint(op);
+      if (!op.getCopy() && op.getType().hasStaticShape())
+        rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, op.getType().getShape(), op.getType().getElementType());
+    });
     if (failed(bufferization::eliminateEmptyTensors(rewriter, getOperation())))
       return failure();
-    SmallVector<Operation *> shared;
-    getOperation().walk([&](Operation *op) {
-      auto buffer = dyn_cast<bufferization::AllocTensorOp>(op);
-      if (isa<tensor::EmptyOp>(op) || (buffer && !buffer.getCopy() && !op->hasOneUse()))
-        shared.push_back(op);
-    });
-    for (Operation *op : shared) {
+    SmallVector<tensor::EmptyOp> empties;
+    getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
+    for (tensor::EmptyOp op : empties) {
       for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
         rewriter.setInsertionPoint(use.getOwner());
-        use.set(bufferization::AllocTensorOp::create(rewriter, op->getLoc(),
-                                                     cast<RankedTensorType>(op->getResult(0).getType()),
-                                                     op->getOperands()));
+        use.set(bufferization::AllocTensorOp::create(rewriter, op.getLoc(), op.getType(), op.getDynamicSizes()));
       }
       rewriter.eraseOp(op);
     }
@@ -221,12 +221,15 @@ private:
   LogicalResult cleanTiles() {
     RewritePatternSet patterns(&getContext());
     populateCanonicalization(patterns);
-    linalg::populateLinalgTilingCanonicalizationPatterns(patterns);
     scf::populateSCFForLoopCanonicalizationPatterns(patterns);
     return rewriteWithBudget(getOperation(), std::move(patterns), "cleaning up tiles");
   }
 
   LogicalResult vectorize(IRRewriter &rewriter) {
+    SmallVector<tile::LoadFieldOp> fields;
+    getOperation().walk([&](tile::LoadFieldOp op) { fields.push_back(op); });
+    for (tile::LoadFieldOp op : fields)
+      vectorizeSlicedField(rewriter, op, kWholeBytes);
     for (linalg::LinalgOp op : linalgOps()) {
       if (matchContraction(op)) {
         vectorizeContraction(rewriter, op);
@@ -239,6 +242,14 @@ private:
       rewriter.replaceOp(op, result->replacements);
     }
     return success();
+  }
+
+  /// Slices become part of the transfers. Without folding, which takes a copy of a whole slice for its source and so
+  /// leaves the copy to bufferisation.
+  LogicalResult foldSlices() {
+    RewritePatternSet patterns(&getContext());
+    tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(patterns);
+    return rewriteWithBudget(getOperation(), std::move(patterns), "folding slices", /*fold=*/false);
   }
 
   LogicalResult cleanVectors() {

@@ -2,6 +2,8 @@
 #include "backends/cpu/VectorizeTile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -59,20 +61,23 @@ void vectorizeContraction(RewriterBase &rewriter, linalg::LinalgOp op) {
 }
 
 /// `count` bytes at `offset` of the block that `indices` name.
-static Value readBytes(RewriterBase &rewriter, Location loc, Value packed, ValueRange indices, int64_t offset,
+static Value readBytes(RewriterBase &rewriter, Location loc, Value packed, ValueRange indices, Value offset,
                        int64_t count) {
   SmallVector<Value> at(indices);
-  at.push_back(arith::ConstantIndexOp::create(rewriter, loc, offset));
+  at.push_back(offset);
   Value padding = arith::ConstantOp::create(rewriter, loc, rewriter.getI8IntegerAttr(0));
   bool inBounds[] = {true};
   return vector::TransferReadOp::create(rewriter, loc, VectorType::get({count}, rewriter.getI8Type()), packed, at, padding,
                                         ArrayRef<bool>(inBounds));
 }
 
-/// Replaces a load by `flat`, its elements in order.
+/// Replaces a load by `flat`, its elements in order, as bytes or of the load's type.
 static void replaceLoad(RewriterBase &rewriter, Operation *op, Value flat) {
   Location loc = op->getLoc();
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto flatType = VectorType::get({type.getNumElements()}, type.getElementType());
+  if (flatType != flat.getType())
+    flat = vector::BitCastOp::create(rewriter, loc, flatType, flat);
   auto shaped = VectorType::get(type.getShape(), type.getElementType());
   if (shaped != flat.getType())
     flat = vector::ShapeCastOp::create(rewriter, loc, shaped, flat);
@@ -83,13 +88,80 @@ static void replaceLoad(RewriterBase &rewriter, Operation *op, Value flat) {
 void vectorizeLoadField(RewriterBase &rewriter, tile::LoadFieldOp op) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
+  Value offset = arith::ConstantIndexOp::create(rewriter, op.getLoc(), op.getOffset());
+  replaceLoad(rewriter, op,
+              readBytes(rewriter, op.getLoc(), op.getPacked(), op.getIndices(), offset, op.getFieldBytes()));
+}
+
+/// Is the slice one run of the source's elements: whole in the inner dimensions, one index in the outer ones?
+static bool isContiguous(tensor::ExtractSliceOp slice) {
+  ArrayRef<int64_t> whole = slice.getSourceType().getShape(), sizes = slice.getStaticSizes();
+  if (!slice.getType().hasStaticShape() || !slice.hasUnitStride())
+    return false;
+  unsigned dim = 0;
+  while (dim < sizes.size() && sizes[dim] == 1)
+    ++dim;
+  for (++dim; dim < sizes.size(); ++dim)
+    if (sizes[dim] != whole[dim])
+      return false;
+  return true;
+}
+
+void vectorizeSlicedField(RewriterBase &rewriter, tile::LoadFieldOp op, int64_t limit) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getResult().getType());
-  Value flat =
-      readBytes(rewriter, op.getLoc(), op.getPacked(), op.getIndices(), op.getOffset(), op.getFieldBytes());
-  auto flatType = VectorType::get({type.getNumElements()}, type.getElementType());
-  if (flatType != flat.getType())
-    flat = vector::BitCastOp::create(rewriter, op.getLoc(), flatType, flat);
-  replaceLoad(rewriter, op, flat);
+  int64_t elementBytes = type.getElementTypeBitWidth() / 8;
+  for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+    if (!slice || !isContiguous(slice) || slice.getType().getNumElements() * elementBytes > limit)
+      continue;
+    rewriter.setInsertionPoint(slice);
+    Value offset = arith::ConstantIndexOp::create(rewriter, loc, op.getOffset());
+    int64_t stride = op.getFieldBytes();
+    for (auto [at, extent] : llvm::zip_equal(slice.getMixedOffsets(), type.getShape())) {
+      stride /= extent;
+      Value bytes = arith::MulIOp::create(rewriter, loc, getValueOrCreateConstantIndexOp(rewriter, loc, at),
+                                          arith::ConstantIndexOp::create(rewriter, loc, stride));
+      offset = arith::AddIOp::create(rewriter, loc, offset, bytes);
+    }
+    replaceLoad(rewriter, slice,
+                readBytes(rewriter, loc, op.getPacked(), op.getIndices(), offset,
+                          slice.getType().getNumElements() * elementBytes));
+  }
+  if (op->use_empty())
+    return rewriter.eraseOp(op);
+
+  // As rows of at most `limit` bytes through a buffer.
+  rewriter.setInsertionPoint(op);
+  int64_t row = 1;
+  for (int64_t extent : llvm::reverse(type.getShape())) {
+    if (row * extent * elementBytes > limit)
+      break;
+    row *= extent;
+  }
+  Value buffer = bufferization::AllocTensorOp::create(
+      rewriter, loc, RankedTensorType::get({type.getNumElements() / row, row}, type.getElementType()), ValueRange());
+  auto rowType = VectorType::get({row}, type.getElementType());
+  bool inBounds[] = {true};
+  for (int64_t i = 0; i < type.getNumElements() / row; ++i) {
+    Value offset = arith::ConstantIndexOp::create(rewriter, loc, op.getOffset() + i * row * elementBytes);
+    Value bytes = readBytes(rewriter, loc, op.getPacked(), op.getIndices(), offset, row * elementBytes);
+    Value values = rowType == bytes.getType() ? bytes : vector::BitCastOp::create(rewriter, loc, rowType, bytes).getResult();
+    SmallVector<Value> at{arith::ConstantIndexOp::create(rewriter, loc, i),
+                          arith::ConstantIndexOp::create(rewriter, loc, 0)};
+    buffer = vector::TransferWriteOp::create(rewriter, loc, values, buffer, at, ArrayRef<bool>(inBounds)).getResult();
+  }
+  // [rows, row] seen as the field's shape.
+  auto flat = RankedTensorType::get({type.getNumElements()}, type.getElementType());
+  SmallVector<ReassociationIndices> all(1), split(1);
+  all[0] = {0, 1};
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    split[0].push_back(dim);
+  Value shaped = tensor::CollapseShapeOp::create(rewriter, loc, flat, buffer, all);
+  if (type.getRank() > 1)
+    shaped = tensor::ExpandShapeOp::create(rewriter, loc, type, shaped, split);
+  rewriter.replaceOp(op, shaped);
 }
 
 void vectorizeLoadNibbles(RewriterBase &rewriter, tile::LoadNibblesOp op) {
@@ -97,7 +169,8 @@ void vectorizeLoadNibbles(RewriterBase &rewriter, tile::LoadNibblesOp op) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
   int64_t half = cast<RankedTensorType>(op.getResult().getType()).getNumElements() / 2;
-  Value bytes = readBytes(rewriter, loc, op.getPacked(), op.getIndices(), op.getOffset(), half);
+  Value offset = arith::ConstantIndexOp::create(rewriter, loc, op.getOffset());
+  Value bytes = readBytes(rewriter, loc, op.getPacked(), op.getIndices(), offset, half);
   auto halfType = cast<VectorType>(bytes.getType());
   auto splat = [&](VectorType type, int8_t value) -> Value {
     return arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(type, rewriter.getI8IntegerAttr(value)));
