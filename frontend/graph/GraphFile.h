@@ -41,6 +41,7 @@ public:
   bool hasWeights() const { return weightsOpen; }
   llvm::StringRef path() const { return name; }
   uint64_t sizeInBytes() const { return buffer->getBufferSize(); }
+  llvm::StringRef bytes() const { return buffer->getBuffer(); }
 
 private:
   GraphFile() = default;

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// `tilewright compile`: a graph becomes an artifact folder.
+#include "tools/driver/Commands.h"
+#include "tools/driver/Compiler.h"
+#include "tools/driver/Manifest.h"
+#include "tools/driver/OutputFolder.h"
+#include "tools/driver/Session.h"
+
+#include "backends/cpu/Link.h"
+#include "frontend/graph/AtomicFile.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Pipelines.h"
+#include "passes/api/Receipts.h"
+#include "runtime/api/abi.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+
+namespace tilewright::driver {
+namespace {
+
+/// Runs the graph-level stages and the part of `tile` that shape classes share, printing the IR where asked.
+LogicalResult runStages(Session &session, ModuleOp module, const CompileOptions &options) {
+  PipelineOptions pipeline;
+  pipeline.numerics = options.numerics;
+  for (StringRef stage : stageNames()) {
+    if (stage == "import" || stage == "bufferize")
+      continue;
+    PassManager passes(module.getContext());
+    if (llvm::Error error = buildStages(passes, session.host().stages, pipeline, stage, stage)) {
+      report(std::move(error), Unsupported);
+      return failure();
+    }
+    if (failed(passes.run(module)))
+      return failure();
+    if (options.dumpAfter == stage)
+      module.print(llvm::outs());
+    if (stage == "tile")
+      break;
+  }
+  return success();
+}
+
+int checkDumpStage(const std::string &stage) {
+  if (stage.empty() || llvm::is_contained(stageNames(), stage))
+    return Success;
+  return report(llvm::createStringError("unknown stage '" + stage + "' for --dump-ir-after; wanted one of " + llvm::join(stageNames(), ", ")), Usage);
+}
+
+std::string kilobytes(uint64_t bytes) { return llvm::formatv("{0:f1} kB", static_cast<double>(bytes) / 1000).str(); }
+
+void printMemory(ArrayRef<ClassProgram> classes, StringRef entry) {
+  for (const ClassProgram &program : classes) {
+    const FunctionPlan &plan = program.plan.find(const_cast<ClassProgram &>(program).module->lookupSymbol(entry))->second;
+    auto line = [](const RegionBytes &bytes) {
+      return kilobytes(bytes[ArenaRegion::Rows]) + " a row + " + kilobytes(bytes[ArenaRegion::LogitRows]) + " a logit row + " +
+             kilobytes(bytes[ArenaRegion::Constant]);
+    };
+    llvm::errs() << "  " << program.shapeClass->name << ": arena " << line(plan.size) << " (lower bound " << line(plan.lowerBound)
+                 << "; without reuse " << line(plan.withoutReuse) << ")\n";
+  }
+}
+
+/// Names of the plugins whose ops or types the model uses, with the versions that are loaded.
+void describePlugins(Session &session, artifact::ManifestT &manifest) {
+  const auto *required = session.graph().graph().required_plugins();
+  for (const LoadedPlugin &plugin : session.host().plugins.loaded()) {
+    bool used = required && llvm::any_of(*required, [&](const flatbuffers::String *name) { return name->string_view() == plugin.note.name; });
+    if (!used)
+      continue;
+    auto entry = std::make_unique<artifact::PluginT>();
+    entry->name = plugin.note.name;
+    entry->version = plugin.note.version;
+    manifest.plugins.push_back(std::move(entry));
+  }
+}
+
+int writeReceipts(const ReceiptCollector &collector, const CompileOptions &options, artifact::ManifestT &manifest) {
+  manifest.receipts = llvm::formatv("{0}", collector.toJson()).str();
+  if (!options.receipts.empty()) {
+    llvm::Error error = writeFileAtomically(options.receipts, [&](llvm::raw_pwrite_stream &out) {
+      out << llvm::formatv("{0:2}\n", collector.toJson());
+      return llvm::Error::success();
+    });
+    if (int code = report(std::move(error), WorkFailed))
+      return code;
+  }
+  for (const std::string &kind : options.requireFused)
+    if (int code = report(collector.requireFused(kind), CheckFailed))
+      return code;
+  return Success;
+}
+
+int compileInto(Session &session, const CompileOptions &options, OutputFolder &folder) {
+  Progress progress(options.quiet);
+  progress.step("reading " + options.input);
+  ModuleOp module = session.open(options.input, options.weightsDir);
+  if (!module)
+    return session.status();
+  const std::string entry = session.graph().graph().entry()->str();
+
+  ReceiptCollector receipts;
+  if (int code = report(receipts.install(session.context(), &session.host().stages), WorkFailed))
+    return code;
+  llvm::Expected<std::vector<const CpuLevel *>> levels = levelsOf(options.targets);
+  if (!levels)
+    return report(levels.takeError(), Usage);
+
+  progress.step("optimising the graph");
+  if (failed(runStages(session, module, options)))
+    return WorkFailed;
+  artifact::ManifestT manifest;
+  manifest.producer = "tilewright";
+  manifest.numerics = options.numerics;
+  manifest.kv_element = "f32";
+  manifest.page_tokens = TW_PAGE_TOKENS;
+  describeGraph(session.graph().graph(), manifest);
+  describePlugins(session, manifest);
+  manifest.graph_hash = llvm::xxh3_64bits(session.graph().bytes());
+  if (int code = writeReceipts(receipts, options, manifest))
+    return code;
+
+  progress.step("packing weights");
+  FailureOr<ProgramTables> tables = describeStates(module, entry, manifest);
+  if (failed(tables))
+    return WorkFailed;
+  if (int code = report(packWeights(module, session.graph(), folder.file("model.tww"), manifest, *tables), WorkFailed))
+    return code;
+
+  progress.step("forming kernels");
+  std::vector<ClassProgram> classes;
+  for (const ShapeClass &shapeClass : shapeClasses()) {
+    FailureOr<ClassProgram> program = formProgram(module, shapeClass, options.numerics);
+    if (failed(program))
+      return WorkFailed;
+    classes.push_back(std::move(*program));
+  }
+
+  std::vector<ObjectBytes> objects;
+  std::vector<std::string> entries;
+  for (const CpuLevel *level : *levels) {
+    progress.step(("compiling for " + level->name).str());
+    if (failed(compileLevel(classes, entry, *level, *tables, objects, entries, manifest)))
+      return WorkFailed;
+  }
+
+  progress.step("linking");
+  OwningOpRef<ModuleOp> table = ModuleOp::create(UnknownLoc::get(&session.context()));
+  emitEntryTable(entries, *table);
+  FailureOr<ObjectBytes> tableObject = emitObject(*table, *levels->front());
+  if (failed(tableObject))
+    return WorkFailed;
+  objects.push_back(std::move(*tableObject));
+  llvm::Expected<ObjectBytes> memory = emitMemoryFunctions();
+  if (!memory)
+    return report(memory.takeError(), WorkFailed);
+  objects.push_back(std::move(*memory));
+  const std::string bytes = serialize(manifest);
+  llvm::Expected<ObjectBytes> section = emitSection(TW_ABI_MANIFEST_SECTION, bytes);
+  if (!section)
+    return report(section.takeError(), WorkFailed);
+  objects.push_back(std::move(*section));
+  if (int code = report(linkSharedObject(objects, folder.file("model.so")), WorkFailed))
+    return code;
+  if (Outcome sealed = sealCode(folder.file("model.so")); !sealed.ok())
+    return report(llvm::createStringError(sealed.message), WorkFailed);
+  if (int code = report(folder.commit(), WorkFailed))
+    return code;
+  progress.done();
+  if (!options.quiet)
+    printMemory(classes, entry);
+  return Success;
+}
+
+int compileTo(const std::string &output, const CompileOptions &options) {
+  Session session(options.plugins, options.threads);
+  if (session.status() != Success)
+    return session.status();
+  llvm::Expected<OutputFolder> folder = OutputFolder::create(output);
+  if (!folder)
+    return report(folder.takeError(), WorkFailed);
+  return compileInto(session, options, *folder);
+}
+
+/// Name in the cache: everything that decides what the artifact holds.
+llvm::Expected<std::string> cacheKey(const CompileOptions &options) {
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file = llvm::MemoryBuffer::getFile(options.input, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return llvm::createStringError(options.input + ": " + file.getError().message());
+  auto compiler = llvm::MemoryBuffer::getFile(executablePath(), false, false);
+  if (!compiler)
+    return llvm::createStringError(executablePath() + ": " + compiler.getError().message());
+  std::string words = llvm::formatv("{0:x} {1:x} {2} {3} {4}", llvm::xxh3_64bits((*file)->getBuffer()), llvm::xxh3_64bits((*compiler)->getBuffer()),
+                                    options.numerics, llvm::join(options.targets, ","), llvm::join(options.plugins, ","));
+  for (const CpuLevel *level : hostCpuLevels())
+    words += " " + level->name.str();
+  return llvm::formatv("{0}-{1:x-}", llvm::sys::path::stem(options.input), llvm::xxh3_64bits(words)).str();
+}
+
+int compileIntoCache(const CompileOptions &options, std::string &folder) {
+  llvm::Expected<std::string> key = cacheKey(options);
+  if (!key)
+    return report(key.takeError(), BadInput);
+  if (std::error_code error = llvm::sys::fs::create_directories(options.cache))
+    return report(llvm::createStringError("the cache '" + options.cache + "' cannot be made: " + error.message()), WorkFailed);
+  folder = options.cache + "/" + *key;
+  if (llvm::sys::fs::exists(folder + "/model.so"))
+    return Success;
+  return compileTo(folder, options);
+}
+
+} // namespace
+
+int compileModel(const CompileOptions &options) {
+  if (int code = checkDumpStage(options.dumpAfter))
+    return code;
+  std::string folder = options.output;
+  if (int code = options.cache.empty() ? compileTo(folder, options) : compileIntoCache(options, folder))
+    return code;
+  if (options.printFolder.empty())
+    return Success;
+  llvm::Error error = writeFileAtomically(options.printFolder, [&](llvm::raw_pwrite_stream &out) {
+    out << folder << "\n";
+    return llvm::Error::success();
+  });
+  return report(std::move(error), WorkFailed);
+}
+
+} // namespace tilewright::driver

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/driver/Diagnostics.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace tilewright::driver {
+
+int report(llvm::Error error, ExitCode code) {
+  if (!error)
+    return Success;
+  llvm::handleAllErrors(std::move(error), [](const llvm::ErrorInfoBase &info) {
+    llvm::errs() << "tilewright: error: " << info.message() << "\n";
+  });
+  return code;
+}
+
+static StringRef severity(DiagnosticSeverity value) {
+  switch (value) {
+  case DiagnosticSeverity::Note:
+    return "note";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Remark:
+    return "remark";
+  }
+  return "error";
+}
+
+static void print(const Diagnostic &diagnostic) {
+  Location location = diagnostic.getLocation();
+  if (!isa<UnknownLoc>(location))
+    llvm::errs() << location << ": ";
+  llvm::errs() << severity(diagnostic.getSeverity()) << ": " << diagnostic.str() << "\n";
+}
+
+DiagnosticPrinter::DiagnosticPrinter(MLIRContext *context) : ScopedDiagnosticHandler(context) {
+  setHandler([](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+      return success();
+    print(diagnostic);
+    for (const Diagnostic &note : diagnostic.getNotes())
+      print(note);
+    return success();
+  });
+}
+
+void Progress::step(const std::string &what) {
+  done();
+  if (quiet)
+    return;
+  llvm::errs() << "  " << what << " ... ";
+  open = true;
+  begun = Clock::now();
+}
+
+void Progress::done() {
+  if (!open)
+    return;
+  open = false;
+  llvm::errs() << llvm::format("%.1f s\n", std::chrono::duration<double>(Clock::now() - begun).count());
+}
+
+} // namespace tilewright::driver

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Shape classes and levels: programs of kernels, compiled once per class and level.
+#include "tools/driver/Compiler.h"
+
+#include "ir/tw/Tw.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/tile/Passes.h"
+#include "tools/driver/Manifest.h"
+
+using namespace mlir;
+
+namespace tilewright::driver {
+
+llvm::Expected<std::vector<const CpuLevel *>> levelsOf(ArrayRef<std::string> targets) {
+  llvm::SmallSetVector<const CpuLevel *, 4> wanted;
+  auto host = hostCpuLevels();
+  std::vector<std::string> fallback = {"cpu"};
+  for (StringRef target : targets.empty() ? ArrayRef<std::string>(fallback) : targets) {
+    if (target == "cpu") {
+      if (host.empty())
+        return llvm::createStringError("this CPU lacks the features of every level (the lowest is " + CpuLevel::all().front().name + "); name one: --target cpu:LEVEL");
+      wanted.insert(host.front());
+      wanted.insert(host.back());
+    } else if (target == "cpu:portable") {
+      for (const CpuLevel &level : CpuLevel::all())
+        wanted.insert(&level);
+    } else if (target.consume_front("cpu:")) {
+      llvm::Expected<const CpuLevel *> level = CpuLevel::find(target);
+      if (!level)
+        return level.takeError();
+      wanted.insert(*level);
+    } else {
+      return llvm::createStringError("unknown target '" + target + "'; wanted cpu, cpu:portable or cpu:LEVEL");
+    }
+  }
+  std::vector<const CpuLevel *> levels;
+  for (const CpuLevel &level : CpuLevel::all())
+    if (wanted.contains(&level))
+      levels.push_back(&level);
+  return levels;
+}
+
+FailureOr<ClassProgram> formProgram(ModuleOp module, const ShapeClass &shapeClass, const std::string &numerics) {
+  ClassProgram program;
+  program.shapeClass = &shapeClass;
+  program.module = OwningOpRef<ModuleOp>(module.clone());
+  PassManager passes(module.getContext());
+  passes.addPass(createTileFormKernelsPass(shapeClass.name, numerics));
+  passes.addPass(createTileVerifyKernelOpsPass());
+  if (failed(passes.run(*program.module)))
+    return failure();
+  FailureOr<ProgramPlan> plan = planProgram(*program.module);
+  if (failed(plan))
+    return failure();
+  program.plan = std::move(*plan);
+  return program;
+}
+
+/// The kernels of a program, in a module of their own, visible.
+static OwningOpRef<ModuleOp> kernelsOf(ModuleOp program) {
+  OwningOpRef<ModuleOp> kernels = ModuleOp::create(program.getLoc());
+  llvm::StringSet<> names;
+  program.walk([&](tw::DispatchOp dispatch) { names.insert(dispatch.getKernel()); });
+  for (auto function : program.getOps<func::FuncOp>())
+    if (names.contains(function.getSymName())) {
+      auto copy = cast<func::FuncOp>(function->clone());
+      copy.setPublic();
+      kernels->push_back(copy);
+    }
+  return kernels;
+}
+
+static void describeKernels(ModuleOp kernels, StringRef variant, artifact::LevelT &level) {
+  for (auto function : kernels.getOps<func::FuncOp>()) {
+    auto kernel = std::make_unique<artifact::KernelT>();
+    kernel->name = function.getSymName().str();
+    kernel->variant = variant.str();
+    level.kernels.push_back(std::move(kernel));
+  }
+}
+
+LogicalResult compileLevel(ArrayRef<ClassProgram> classes, StringRef entry, const CpuLevel &level, const ProgramTables &tables,
+                           std::vector<ObjectBytes> &objects, std::vector<std::string> &entries, artifact::ManifestT &manifest) {
+  auto described = std::make_unique<artifact::LevelT>();
+  described->name = level.name.str();
+  for (StringRef feature : level.cpuFeatures)
+    described->features.push_back(feature.str());
+
+  OwningOpRef<ModuleOp> steps = ModuleOp::create(UnknownLoc::get(const_cast<ModuleOp &>(*classes.front().module).getContext()));
+  uint32_t minRows = 1;
+  for (auto [index, program] : llvm::enumerate(classes)) {
+    ModuleOp module = const_cast<ClassProgram &>(program).module.get();
+    const ShapeClass &shapeClass = *program.shapeClass;
+    std::string suffix = ("." + level.name + "." + shapeClass.name).str();
+    OwningOpRef<ModuleOp> kernels = kernelsOf(module);
+    FailureOr<std::vector<ObjectBytes>> compiled = compileKernels(*kernels, level, suffix);
+    if (failed(compiled))
+      return failure();
+    std::move(compiled->begin(), compiled->end(), std::back_inserter(objects));
+
+    std::string symbol = "tw.step" + suffix;
+    if (failed(emitStepEntry(module, entry, program.plan, tables, symbol, suffix, *steps)))
+      return failure();
+    entries.push_back(symbol);
+
+    auto variant = std::make_unique<artifact::StepVariantT>();
+    variant->symbol = symbol;
+    variant->min_rows = minRows;
+    const bool last = index + 1 == classes.size();
+    variant->max_rows = last ? 0 : static_cast<uint32_t>(shapeClass.rowMultiple);
+    variant->row_multiple = static_cast<uint32_t>(shapeClass.rowMultiple);
+    variant->logit_row_multiple = static_cast<uint32_t>(shapeClass.logitRowMultiple);
+    variant->query_tile = static_cast<uint32_t>(shapeClass.queryTile);
+    describeArena(program.plan.find(module.lookupSymbol(entry))->second, *variant);
+    minRows = variant->max_rows + 1;
+    described->steps.push_back(std::move(variant));
+    describeKernels(*kernels, shapeClass.name, *described);
+  }
+  FailureOr<ObjectBytes> object = emitObject(*steps, level);
+  if (failed(object))
+    return failure();
+  objects.push_back(std::move(*object));
+  manifest.levels.push_back(std::move(described));
+  return success();
+}
+
+} // namespace tilewright::driver

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/driver/Session.h"
+
+#include "frontend/import/ImportGguf.h"
+#include "frontend/translate/Translate.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ThreadPool.h"
+
+using namespace mlir;
+
+namespace tilewright::driver {
+
+std::string executablePath() { return llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&executablePath)); }
+
+static bool isGguf(const std::string &path) {
+  auto file = llvm::MemoryBuffer::getFileSlice(path, 4, 0);
+  return file && (*file)->getBuffer() == "GGUF";
+}
+
+llvm::Expected<GraphFile> openGraph(const std::string &path, const std::string &weightsDir) {
+  LoadOptions load;
+  load.weightsDir = weightsDir;
+  if (!isGguf(path))
+    return GraphFile::load(path, load);
+  tilewright::ImportOptions import;
+  import.outputPath = path + ".twg"; // beside the model: weights are found in its folder
+  import.weightsDir = weightsDir;
+  llvm::Expected<ImportResult> result = importGguf(path, import);
+  if (!result)
+    return result.takeError();
+  StringRef bytes(reinterpret_cast<const char *>(result->bytes.data()), result->bytes.size());
+  return GraphFile::loadBytes(llvm::MemoryBuffer::getMemBufferCopy(bytes, import.outputPath), import.outputPath, load);
+}
+
+Session::Session(const std::vector<std::string> &explicitPlugins, int threads) {
+  code = report(plugins.load(executablePath(), explicitPlugins), Incompatible);
+  if (code != Success)
+    return;
+  mlirContext = std::make_unique<MLIRContext>(plugins.dialects, MLIRContext::Threading::DISABLED);
+  if (threads != 1) {
+    threadPool = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(static_cast<unsigned>(threads)));
+    mlirContext->setThreadPool(*threadPool);
+  }
+  printer.emplace(mlirContext.get());
+  mlirContext->loadAllAvailableDialects();
+}
+
+Session::~Session() {
+  module = nullptr;
+  printer.reset();
+}
+
+ModuleOp Session::open(const std::string &path, const std::string &weightsDir) {
+  if (code != Success)
+    return nullptr;
+  llvm::Expected<GraphFile> file = openGraph(path, weightsDir);
+  if (!file) {
+    code = report(file.takeError(), BadInput);
+    return nullptr;
+  }
+  graphFile.emplace(std::move(*file));
+  TranslateOptions options;
+  if (llvm::Expected<PluginSearch> search = PluginSearch::fromEnvironment(executablePath()))
+    options.searchedPlugins = search->folders;
+  else
+    llvm::consumeError(search.takeError());
+  llvm::Expected<OwningOpRef<ModuleOp>> translated = translateToModule(*graphFile, *mlirContext, options);
+  if (!translated) {
+    code = report(translated.takeError(), BadInput);
+    return nullptr;
+  }
+  module = std::move(*translated);
+  return *module;
+}
+
+} // namespace tilewright::driver

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Weights and states of an artifact: from the module's globals and arguments to the manifest's tables and model.tww.
+#include "tools/driver/Compiler.h"
+
+#include "ir/interfaces/Interfaces.h"
+#include "ir/tw/Tw.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "tools/driver/Manifest.h"
+
+using namespace mlir;
+
+namespace tilewright::driver {
+
+FailureOr<ProgramTables> describeStates(ModuleOp module, StringRef entry, artifact::ManifestT &manifest) {
+  auto function = module.lookupSymbol<func::FuncOp>(entry);
+  if (!function)
+    return module.emitError("the graph has no entry function '") << entry << "'";
+  ProgramTables tables;
+  int64_t buffers = 0;
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<tw::StateType>(argument.getType());
+    if (!type)
+      continue;
+    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
+    if (!name)
+      return function.emitError("state argument ") << argument.getArgNumber() << " has no name";
+    auto state = std::make_unique<artifact::StateT>();
+    state->name = name.str();
+    for (auto [index, buffer] : llvm::enumerate(type.getBuffers())) {
+      if (buffer.getRank() != 3 || buffer.isDynamicDim(1) || buffer.isDynamicDim(2))
+        return function.emitError("state '") << name.getValue() << "' has a buffer of type " << buffer << "; wanted [tokens, heads, dim]";
+      auto described = std::make_unique<artifact::StateBufferT>();
+      described->heads = static_cast<uint32_t>(buffer.getDimSize(1));
+      described->dim = static_cast<uint32_t>(buffer.getDimSize(2));
+      described->transposed = isTransposedBuffer(static_cast<unsigned>(index));
+      state->buffers.push_back(std::move(described));
+    }
+    tables.states[name.getValue()] = buffers;
+    buffers += static_cast<int64_t>(type.getBuffers().size());
+    manifest.states.push_back(std::move(state));
+  }
+  return tables;
+}
+
+/// The layout of weights that stay as stored: rank 1, f32.
+static LayoutDescriptor rawLayout() {
+  LayoutDescriptor layout;
+  layout.name = "raw_f32";
+  layout.blockElements = 1;
+  layout.blockBytes = 4;
+  layout.rowsPerGroup = 1;
+  LayoutField field;
+  field.bits = 32;
+  field.order = {LayoutField::kRow};
+  layout.fields.push_back(field);
+  return layout;
+}
+
+llvm::Error packWeights(ModuleOp module, const GraphFile &graph, const std::string &path, artifact::ManifestT &manifest,
+                        ProgramTables &tables) {
+  auto failed = [&](StringRef name, const Twine &message) {
+    return llvm::createStringError(llvm::Twine(graph.path()) + ": weight '" + name + "': " + message);
+  };
+  WeightsFile file;
+  if (Outcome opened = file.open(path); !opened.ok())
+    return llvm::createStringError(opened.message);
+  for (auto global : module.getOps<ml_program::GlobalOp>()) {
+    StringRef name = global.getSymName();
+    auto index = global->getAttrOfType<IntegerAttr>("tw.weight_index");
+    if (!index)
+      return failed(name, "the module does not say which weight of the graph it is");
+    const size_t which = static_cast<size_t>(index.getInt());
+    const graph::Weight *stored = graph.graph().weights()->Get(static_cast<uint32_t>(which));
+
+    LayoutDescriptor layout;
+    SmallVector<int64_t> shape;
+    std::string element;
+    if (auto packed = global->getAttrOfType<TypeAttr>("tw.element")) {
+      layout = cast<StorageType>(packed.getValue()).getLayout();
+      llvm::append_range(shape, cast<DenseI64ArrayAttr>(global->getAttr("tw.shape")).asArrayRef());
+      llvm::raw_string_ostream(element) << packed.getValue();
+    } else {
+      auto type = cast<RankedTensorType>(global.getType());
+      if (!type.getElementType().isF32() || type.getRank() != 1)
+        return failed(name, "is not multiplied and not a vector of f32; there is no layout for it");
+      layout = rawLayout();
+      llvm::append_range(shape, type.getShape());
+      element = "f32";
+    }
+    RowPermutation permutation;
+    if (const graph::RowPermutation *rows = stored->row_permutation()) {
+      permutation.dims.assign(rows->dims()->begin(), rows->dims()->end());
+      permutation.perm.assign(rows->perm()->begin(), rows->perm()->end());
+    }
+    const int64_t rows = shape.size() == 1 ? 1 : shape[0], columns = shape.back();
+    ArrayRef<uint8_t> bytes = graph.weights().bytes(which);
+    WeightsFile::Placed placed;
+    if (Outcome added = file.add(layout, rows, columns, permutation.dims.empty() ? nullptr : &permutation, bytes.data(), bytes.size(), placed);
+        !added.ok())
+      return failed(name, added.message);
+
+    auto described = std::make_unique<artifact::WeightT>();
+    described->name = name.str();
+    described->element = element;
+    described->shape.assign(shape.begin(), shape.end());
+    described->layout = layoutIndex(layout, manifest);
+    described->offset = placed.offset;
+    described->length = placed.length;
+    described->hash = placed.hash;
+    tables.weights[name] = static_cast<int64_t>(manifest.weights.size());
+    manifest.weights.push_back(std::move(described));
+  }
+  WeightsFile::Finished finished;
+  if (Outcome done = file.finish(finished); !done.ok())
+    return llvm::createStringError(done.message);
+  manifest.weights_file = "model.tww";
+  manifest.weights_file_length = finished.length;
+  manifest.weights_hash = finished.hash;
+  return llvm::Error::success();
+}
+
+} // namespace tilewright::driver
