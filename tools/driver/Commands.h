@@ -12,7 +12,6 @@ namespace tilewright::driver {
 struct ImportOptions {
   std::string input;  ///< .gguf
   std::string output; ///< .twg
-  std::string weightsDir; ///< record the model's path relative to this folder; later steps then need --weights-dir too
 };
 int importModel(const ImportOptions &options);
 

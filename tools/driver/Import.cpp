@@ -10,10 +10,7 @@
 namespace tilewright::driver {
 
 int importModel(const ImportOptions &options) {
-  tilewright::ImportOptions import;
-  import.outputPath = options.output;
-  import.weightsDir = options.weightsDir;
-  llvm::Expected<ImportResult> result = importGguf(options.input, import);
+  llvm::Expected<ImportResult> result = importGguf(options.input, options.output);
   if (!result)
     return report(result.takeError(), BadInput);
   for (const std::string &note : result->notes)

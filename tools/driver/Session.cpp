@@ -7,7 +7,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ThreadPool.h"
 
 using namespace mlir;
 
@@ -20,19 +19,18 @@ static bool isGguf(const std::string &path) {
   return file && (*file)->getBuffer() == "GGUF";
 }
 
-llvm::Expected<GraphFile> openGraph(const std::string &path, const std::string &weightsDir) {
+llvm::Expected<GraphFile> openGraph(const std::string &path, const std::string &weightsDir, bool openWeights) {
   LoadOptions load;
+  load.openWeights = openWeights;
   load.weightsDir = weightsDir;
   if (!isGguf(path))
     return GraphFile::load(path, load);
-  tilewright::ImportOptions import;
-  import.outputPath = path + ".twg"; // beside the model: weights are found in its folder
-  import.weightsDir = weightsDir;
-  llvm::Expected<ImportResult> result = importGguf(path, import);
+  std::string graphPath = path + ".twg"; // as if it lay beside the model: weights are found in its folder
+  llvm::Expected<ImportResult> result = importGguf(path, graphPath);
   if (!result)
     return result.takeError();
   StringRef bytes(reinterpret_cast<const char *>(result->bytes.data()), result->bytes.size());
-  return GraphFile::loadBytes(llvm::MemoryBuffer::getMemBufferCopy(bytes, import.outputPath), import.outputPath, load);
+  return GraphFile::loadBytes(llvm::MemoryBuffer::getMemBufferCopy(bytes, graphPath), graphPath, load);
 }
 
 Session::Session(const std::vector<std::string> &explicitPlugins, int threads) {

@@ -8,6 +8,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/ThreadPool.h"
 
 #include <memory>
 #include <optional>
@@ -19,8 +20,9 @@ namespace tilewright::driver {
 /// Path of this program, for what is installed beside it.
 std::string executablePath();
 
-/// Loads a .twg file, or imports a .gguf file in memory (its weights stay in the file).
-llvm::Expected<GraphFile> openGraph(const std::string &path, const std::string &weightsDir);
+/// Loads a .twg file, or imports a .gguf file in memory (its weights stay in the file). Without `openWeights` the weights
+/// files need not be there.
+llvm::Expected<GraphFile> openGraph(const std::string &path, const std::string &weightsDir, bool openWeights = true);
 
 /// A graph with its module; reports its own errors.
 class Session {

@@ -29,7 +29,6 @@ int main(int argc, char **argv) {
   CLI::App *command = app.add_subcommand("import", "Turn a model file into a graph (.twg)");
   command->add_option("model", import.input, "GGUF file")->required();
   command->add_option("-o,--output", import.output, "Graph file to write")->required();
-  addWeightsDir(*command, import.weightsDir);
   command->footer("Example:\n  tilewright import SmolLM2-135M-Instruct.Q4_1.gguf -o smollm2.twg");
   command->callback([&] { result = importModel(import); });
 
