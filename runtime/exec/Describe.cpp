@@ -77,6 +77,17 @@ Json statesOf(const Manifest &manifest) {
   return states;
 }
 
+/// Elements of all matrices but those with a row per word of the vocabulary: each is multiplied once for every token.
+uint64_t layerParameters(const Manifest &manifest) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; manifest->weights() && i < manifest->weights()->size(); ++i) {
+    const auto *shape = manifest->weights()->Get(i)->shape();
+    if (shape && shape->size() == 2 && shape->Get(0) != manifest->vocab_size())
+      sum += static_cast<uint64_t>(shape->Get(0)) * static_cast<uint64_t>(shape->Get(1));
+  }
+  return sum;
+}
+
 } // namespace
 
 std::string describeModel(const Model &model) {
@@ -106,6 +117,7 @@ std::string describeModel(const Model &model) {
                      {"weights",
                       {{"count", manifest->weights() ? manifest->weights()->size() : 0},
                        {"bytes", model.loaded().weightBytes()},
+                       {"layer_parameters", layerParameters(manifest)},
                        {"file", manifest->weights_file()->str()}}},
                      {"page_bytes", model.pagePool().pageBytes()},
                      {"plugins", plugins},

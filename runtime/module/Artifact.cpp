@@ -105,6 +105,12 @@ std::unique_ptr<Artifact> Artifact::load(const std::string &folder, const Artifa
   return artifact;
 }
 
+Manifest Artifact::readManifest(const std::string &folder) {
+  const std::string path = folder + "/model.so";
+  const FileBytes code = FileBytes::map(path);
+  return Manifest::parse(findElfSection(unsealed(code.bytes(), path), TW_ABI_MANIFEST_SECTION, path), path);
+}
+
 Artifact::~Artifact() {
   if (library)
     ::dlclose(library);

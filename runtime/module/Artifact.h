@@ -28,6 +28,9 @@ public:
   /// the CPU level, and only then loads the code. Throws Error with NOT_FOUND, IO, CORRUPT, INCOMPATIBLE or INVALID.
   static std::unique_ptr<Artifact> load(const std::string &folder, const ArtifactOptions &options = {});
 
+  /// The manifest alone, of any CPU's artifact: checks the seal of model.so and the manifest, loads nothing.
+  static Manifest readManifest(const std::string &folder);
+
   ~Artifact();
   Artifact(const Artifact &) = delete;
   Artifact &operator=(const Artifact &) = delete;

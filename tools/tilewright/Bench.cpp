@@ -67,7 +67,7 @@ void runBench(const BenchOptions &options) {
     }
   }
 
-  const uint64_t weightBytes = description.value("weights_length", uint64_t(0));
+  const uint64_t weightBytes = description["weights"].value("bytes", uint64_t(0));
   Ceilings ceilings = measureCeilings(threads, std::max<uint64_t>(weightBytes, 1 << 20));
   nlohmann::json result;
   result["threads"] = threads;
@@ -80,8 +80,8 @@ void runBench(const BenchOptions &options) {
     result["ceilings"]["bf16_dot_per_second"] = *ceilings.bf16DotPerSecond;
   if (ceilings.int8DotPerSecond)
     result["ceilings"]["int8_dot_per_second"] = *ceilings.int8DotPerSecond;
-  // Every parameter but the embedding's is multiplied once a token, and the head's only for the last row of a prompt.
-  const double operations = 2.0 * description.value("linear_parameters", 0.0);
+  // The head is multiplied for the last row of a prompt alone, so it does not count in prefill.
+  const double operations = 2.0 * description["weights"].value("layer_parameters", 0.0);
   if (!prefill.empty()) {
     double rate = median(prefill);
     result["prefill"] = {{"tokens", options.prefill}, {"tokens_per_second", rate}, {"operations_per_second", rate * operations}};

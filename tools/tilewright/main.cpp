@@ -4,6 +4,7 @@
 #include "runtime/api/Error.h"
 #include "runtime/api/tilewright.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 
@@ -45,8 +46,10 @@ void check(tw_status status, const std::string &where) {
 } // namespace tilewright::cli
 
 int main(int argc, char **argv) {
-  // Compile-side commands keep their own help and options.
-  if (argc > 1 && isCompilerCommand(argv[1])) {
+  // Compile-side commands keep their own help and options; a graph is inspected there too.
+  bool graph = argc > 2 && std::string(argv[1]) == "inspect" &&
+               std::any_of(argv + 2, argv + argc, [](const char *word) { return word[0] != '-' && isModelFile(word); });
+  if (argc > 1 && (graph || isCompilerCommand(argv[1]))) {
     try {
       execCompiler({argv + 1, argv + argc});
     } catch (const Failure &failure) {
