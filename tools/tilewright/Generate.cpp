@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Text from a compiled model, token by token.
+#include "tools/tilewright/Model.h"
+
+#include "runtime/api/Error.h"
+#include "runtime/api/Generate.h"
+#include "runtime/api/Handles.h"
+#include "runtime/tokenize/ChatTemplate.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <fstream>
+
+namespace tilewright::cli {
+namespace {
+
+struct GenerateCommand {
+  ModelOptions model;
+  std::string prompt;
+  std::string system;
+  bool chat = false, ignoreEnd = false, quiet = false;
+  int64_t maxTokens = 256;
+  SamplerOptions sampling;
+  std::string idsOut;
+};
+
+const Tokenizer &tokenizerOf(tw_model *model) {
+  const Tokenizer *tokenizer = model->model->tokenizer();
+  if (!tokenizer)
+    throw Failure(Unsupported, "the model has no tokenizer; use 'run' with token ids");
+  return *tokenizer;
+}
+
+std::string tokenText(const Tokenizer &tokenizer, int32_t id) { return id < 0 ? "" : tokenizer.tokenText(id); }
+
+/// The prompt's ids: plain text may name special tokens; under --chat the model's template does, the user's text not.
+std::vector<int32_t> promptIds(const GenerateCommand &options, const Tokenizer &tokenizer) {
+  if (!options.chat)
+    return tokenizer.encode(options.prompt, EncodeOptions{.parseSpecial = true, .addBegin = true});
+  if (tokenizer.chatTemplate().empty())
+    throw Failure(Unsupported, "the model has no chat template; leave out --chat");
+  ChatInput input;
+  if (!options.system.empty())
+    input.messages.push_back({"system", options.system});
+  input.messages.push_back({"user", options.prompt});
+  input.bosToken = tokenText(tokenizer, tokenizer.bosId());
+  input.eosToken = tokenText(tokenizer, tokenizer.eosId());
+  std::vector<TextSegment> segments = ChatTemplate(tokenizer.chatTemplate()).render(input);
+  return tokenizer.encode(segments, EncodeOptions{.addBegin = true});
+}
+
+void writeIds(const std::string &path, const std::vector<int32_t> &prompt, const GenerateResult &result) {
+  std::vector<int32_t> ids = result.tokens;
+  if (result.endToken >= 0)
+    ids.push_back(result.endToken);
+  const std::string text = nlohmann::json{{"prompt_ids", prompt}, {"ids", ids}}.dump() + "\n";
+  const std::string temporary = path + ".tmp";
+  std::ofstream file(temporary, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    std::remove(temporary.c_str());
+    throw Failure(WorkFailed, path + ": cannot be written");
+  }
+}
+
+void printStatistics(const GenerateResult &result, tw_model *model) {
+  auto description = nlohmann::json::parse(tw_model_describe(model));
+  std::fprintf(stderr, "\nprompt %lld tokens, %.1f tokens/s; decode %lld tokens, %.1f tokens/s; numerics %s, %s\n", static_cast<long long>(result.promptTokens),
+               result.promptTokensPerSecond(), static_cast<long long>(result.decodeSteps), result.decodeTokensPerSecond(),
+               description.value("numerics", "").c_str(), description.value("level", "").c_str());
+  std::fprintf(stderr, "memory: weights %.1f MB, caches %.1f MB, activations %.1f MB\n", static_cast<double>(result.memory.weight_bytes) / 1e6,
+               static_cast<double>(result.memory.cache_bytes) / 1e6, static_cast<double>(result.memory.arena_bytes) / 1e6);
+}
+
+void runGenerate(const GenerateCommand &options) {
+  if (options.maxTokens < 0)
+    throw Failure(BadInput, "--max-tokens is " + std::to_string(options.maxTokens) + "; wanted a number >= 0");
+  checkSamplerOptions(options.sampling);
+  ModelPointer model = loadModel(options.model);
+  const Tokenizer &tokenizer = tokenizerOf(model.get());
+  std::vector<int32_t> prompt = promptIds(options, tokenizer);
+  if (prompt.empty())
+    throw Failure(BadInput, "the prompt is empty and the model has no begin token");
+  const int64_t context = tw_model_context(model.get());
+  if (static_cast<int64_t>(prompt.size()) > context)
+    throw Failure(BadInput, "the prompt has " + std::to_string(prompt.size()) + " tokens; the context holds " + std::to_string(context));
+
+  if (!options.chat) {
+    std::fputs(options.prompt.c_str(), stdout);
+    std::fflush(stdout);
+  }
+  GenerateResult result;
+  if (options.maxTokens > 0) {
+    SessionPointer session = newSession(model.get());
+    CancelOnInterrupt interrupt(session.get());
+    GenerateOptions wanted;
+    wanted.maxTokens = options.maxTokens;
+    wanted.sampling = options.sampling;
+    wanted.stopAtEnd = !options.ignoreEnd;
+    Outcome outcome = generate(
+        model.get(), session.get(), prompt, wanted,
+        [](int32_t, std::string_view text) {
+          std::fwrite(text.data(), 1, text.size(), stdout);
+          std::fflush(stdout);
+          return true;
+        },
+        result);
+    std::fputc('\n', stdout);
+    if (interrupt.interrupted())
+      throw Failure(Interrupted, "interrupted");
+    if (!outcome.ok())
+      throw Failure(exitCodeOf(outcome.code), outcome.message);
+    if (result.reason == StopReason::ContextFull)
+      std::fprintf(stderr, "tilewright: warning: the context of %lld tokens is full\n", static_cast<long long>(context));
+    if (!options.quiet)
+      printStatistics(result, model.get());
+  } else {
+    std::fputc('\n', stdout);
+  }
+  if (!options.idsOut.empty())
+    writeIds(options.idsOut, prompt, result);
+}
+
+} // namespace
+
+void addGenerate(CLI::App &app) {
+  auto options = std::make_shared<GenerateCommand>();
+  CLI::App *command = app.add_subcommand("generate", "Continue a prompt");
+  addModelOptions(*command, options->model);
+  command->add_option("--prompt", options->prompt, "The text to continue; with --chat, what the user says")->required();
+  command->add_option("--system", options->system, "With --chat: the system message");
+  command->add_flag("--chat", options->chat, "Use the model's own chat template");
+  command->add_option("--max-tokens", options->maxTokens, "New tokens at most; 0 prints the prompt")->capture_default_str();
+  command->add_option("--temperature", options->sampling.temperature, "0 takes the most probable token")->capture_default_str();
+  command->add_option("--top-k", options->sampling.topK, "Sample from the k most probable tokens; 0: all")->capture_default_str();
+  command->add_option("--top-p", options->sampling.topP, "Sample from the fewest tokens that reach this probability")->capture_default_str();
+  command->add_option("--min-p", options->sampling.minP, "Leave out tokens below this share of the best one's probability")->capture_default_str();
+  command->add_option("--repeat-penalty", options->sampling.repetitionPenalty, "Penalty for tokens seen; 1: none")->capture_default_str();
+  command->add_option("--seed", options->sampling.seed, "Of the sampler; the same seed gives the same text")->capture_default_str();
+  command->add_flag("--ignore-end", options->ignoreEnd, "Go on behind the end-of-text token");
+  command->add_option("--ids-out", options->idsOut, "Write {\"prompt_ids\": [...], \"ids\": [...]}, the end token included");
+  command->add_flag("--quiet", options->quiet, "No statistics");
+  command->footer("Examples:\n  tilewright generate smollm2/ --prompt \"The capital of France is\" --max-tokens 64\n"
+                  "  tilewright generate model.gguf --chat --prompt \"What is gravity?\"");
+  command->callback([options] { runGenerate(*options); });
+}
+
+} // namespace tilewright::cli
