@@ -53,9 +53,9 @@ int checkDumpStage(const std::string &stage) {
 
 std::string kilobytes(uint64_t bytes) { return llvm::formatv("{0:f1} kB", static_cast<double>(bytes) / 1000).str(); }
 
-void printMemory(ArrayRef<ClassProgram> classes, StringRef entry) {
-  for (const ClassProgram &program : classes) {
-    const FunctionPlan &plan = program.plan.find(const_cast<ClassProgram &>(program).module->lookupSymbol(entry))->second;
+void printMemory(MutableArrayRef<ClassProgram> classes, StringRef entry) {
+  for (ClassProgram &program : classes) {
+    const FunctionPlan &plan = program.plan.find(program.module->lookupSymbol(entry))->second;
     auto line = [](const RegionBytes &bytes) {
       return kilobytes(bytes[ArenaRegion::Rows]) + " a row + " + kilobytes(bytes[ArenaRegion::LogitRows]) + " a logit row + " +
              kilobytes(bytes[ArenaRegion::Constant]);

@@ -39,7 +39,7 @@ llvm::Error packWeights(mlir::ModuleOp module, const GraphFile &graph, const std
 mlir::FailureOr<ClassProgram> formProgram(mlir::ModuleOp module, const ShapeClass &shapeClass, const std::string &numerics);
 
 /// Compiles the classes for one level: objects are appended, names of the entries too, the manifest's level is described.
-mlir::LogicalResult compileLevel(llvm::ArrayRef<ClassProgram> classes, llvm::StringRef entry, const CpuLevel &level,
+mlir::LogicalResult compileLevel(llvm::MutableArrayRef<ClassProgram> classes, llvm::StringRef entry, const CpuLevel &level,
                                  const ProgramTables &tables, std::vector<ObjectBytes> &objects, std::vector<std::string> &entries,
                                  artifact::ManifestT &manifest);
 

@@ -8,6 +8,8 @@
 #include "passes/tile/Passes.h"
 #include "tools/driver/Manifest.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 
 namespace tilewright::driver {
@@ -80,17 +82,17 @@ static void describeKernels(ModuleOp kernels, StringRef variant, artifact::Level
   }
 }
 
-LogicalResult compileLevel(ArrayRef<ClassProgram> classes, StringRef entry, const CpuLevel &level, const ProgramTables &tables,
+LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entry, const CpuLevel &level, const ProgramTables &tables,
                            std::vector<ObjectBytes> &objects, std::vector<std::string> &entries, artifact::ManifestT &manifest) {
   auto described = std::make_unique<artifact::LevelT>();
   described->name = level.name.str();
   for (StringRef feature : level.cpuFeatures)
     described->features.push_back(feature.str());
 
-  OwningOpRef<ModuleOp> steps = ModuleOp::create(UnknownLoc::get(const_cast<ModuleOp &>(*classes.front().module).getContext()));
+  OwningOpRef<ModuleOp> steps = ModuleOp::create(UnknownLoc::get(classes.front().module->getContext()));
   uint32_t minRows = 1;
   for (auto [index, program] : llvm::enumerate(classes)) {
-    ModuleOp module = const_cast<ClassProgram &>(program).module.get();
+    ModuleOp module = *program.module;
     const ShapeClass &shapeClass = *program.shapeClass;
     std::string suffix = ("." + level.name + "." + shapeClass.name).str();
     OwningOpRef<ModuleOp> kernels = kernelsOf(module);

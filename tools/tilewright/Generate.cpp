@@ -70,8 +70,8 @@ void printStatistics(const GenerateResult &result, tw_model *model) {
   std::fprintf(stderr, "\nprompt %lld tokens, %.1f tokens/s; decode %lld tokens, %.1f tokens/s; numerics %s, %s\n", static_cast<long long>(result.promptTokens),
                result.promptTokensPerSecond(), static_cast<long long>(result.decodeSteps), result.decodeTokensPerSecond(),
                description.value("numerics", "").c_str(), description.value("level", "").c_str());
-  std::fprintf(stderr, "memory: weights %.1f MB, caches %.1f MB, activations %.1f MB\n", static_cast<double>(result.memory.weight_bytes) / 1e6,
-               static_cast<double>(result.memory.cache_bytes) / 1e6, static_cast<double>(result.memory.arena_bytes) / 1e6);
+  std::fprintf(stderr, "memory: weights %.1f MB, caches %.1f MB, activations %.1f MB\n", static_cast<double>(result.memory.weights) / 1e6,
+               static_cast<double>(result.memory.caches) / 1e6, static_cast<double>(result.memory.arenas) / 1e6);
 }
 
 void runGenerate(const GenerateCommand &options) {
