@@ -44,6 +44,9 @@ struct F32Storage : StorageType::ExternalModel<F32Storage, Float32Type> {
 
 } // namespace
 
-void attachFloatStorage(MLIRContext &context) { Float32Type::attachInterface<F32Storage>(context); }
+void attachFloatStorage(MLIRContext &context) {
+  if (!isa<StorageType>(Float32Type::get(&context)))
+    Float32Type::attachInterface<F32Storage>(context);
+}
 
 } // namespace tilewright

@@ -2,6 +2,7 @@
 #include "tools/host/Host.h"
 
 #include "backends/cpu/Passes.h"
+#include "ir/check/Check.h"
 #include "ir/interfaces/FloatStorage.h"
 #include "ir/tile/Tile.h"
 #include "ir/tw/Tw.h"
@@ -33,7 +34,7 @@ void registerCoreDialects(mlir::DialectRegistry &registry) {
                   mlir::memref::MemRefDialect, mlir::ml_program::MLProgramDialect, mlir::scf::SCFDialect,
                   mlir::tensor::TensorDialect, mlir::ub::UBDialect, mlir::vector::VectorDialect,
                   mlir::x86vector::X86VectorDialect>();
-  registry.insert<tile::TileDialect, tw::TwDialect>();
+  registry.insert<check::CheckDialect, tile::TileDialect, tw::TwDialect>();
   registerCpuDialects(registry);
   registry.addExtension(+[](mlir::MLIRContext *context, mlir::BuiltinDialect *) { attachFloatStorage(*context); });
 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "backends/reference/Ops.h"
+
+#include <array>
+#include <cmath>
+
+using namespace mlir;
+
+namespace tilewright::reference {
+
+namespace {
+
+/// Rows of a table that is a weight (decoded as they are asked for) or an array.
+template <typename Real> class Rows {
+public:
+  explicit Rows(const Value<Real> &table) : table(table) {
+    ArrayRef<int64_t> shape = table.weight ? table.weight->shape() : ArrayRef<int64_t>(table.array->shape);
+    count = shape.front();
+    columns = elementCount(shape.drop_front());
+  }
+  void read(int64_t row, std::vector<float> &scratch, Real *out) const {
+    if (!table.weight) {
+      std::copy_n(table.array->reals.begin() + row * columns, columns, out);
+      return;
+    }
+    scratch.resize(columns);
+    table.weight->decodeRow(row, scratch.data());
+    std::copy_n(scratch.begin(), columns, out);
+  }
+
+  int64_t count, columns;
+
+private:
+  const Value<Real> &table;
+};
+
+/// Eight partial sums, so that the compiler can keep them in vector registers.
+template <typename Real> Real dot(const Real *a, const Real *b, int64_t n) {
+  constexpr int64_t kLanes = 8;
+  Real sums[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t l = 0; l < kLanes; ++l)
+      sums[l] += a[i + l] * b[i + l];
+  Real sum = 0;
+  for (Real part : sums)
+    sum += part;
+  for (; i < n; ++i)
+    sum += a[i] * b[i];
+  return sum;
+}
+
+} // namespace
+
+template <typename Real>
+FailureOr<Array<Real>> evaluateLinear(tw::LinearOp op, const Array<Real> &input, const Value<Real> &weight,
+                                      const Array<Real> *bias) {
+  constexpr int64_t kRowsPerTask = 64; // rows of the weight
+  Rows<Real> rows(weight);
+  int64_t columns = input.shape.back();
+  if (columns != rows.columns)
+    return op.emitOpError("input has ") << columns << " columns at run time, wanted the weight's " << rows.columns;
+  if (bias && bias->size() != rows.count)
+    return op.emitOpError("bias has ") << bias->size() << " elements at run time, wanted " << rows.count;
+  Shape shape = input.shape;
+  shape.back() = rows.count;
+  Array<Real> y = Array<Real>::floats(shape); // [inputs, rows]
+  int64_t inputs = elementCount(ArrayRef(input.shape).drop_back());
+  parallelFor((rows.count + kRowsPerTask - 1) / kRowsPerTask, [&](int64_t task) {
+    std::vector<float> scratch;
+    std::vector<Real> row(columns);
+    int64_t end = std::min(rows.count, (task + 1) * kRowsPerTask);
+    for (int64_t o = task * kRowsPerTask; o < end; ++o) {
+      rows.read(o, scratch, row.data());
+      for (int64_t n = 0; n < inputs; ++n)
+        y.reals[n * rows.count + o] =
+            dot(&input.reals[n * columns], row.data(), columns) + (bias ? bias->reals[o] : Real(0));
+    }
+  });
+  return y;
+}
+
+template <typename Real>
+FailureOr<Array<Real>> evaluateGather(tw::GatherOp op, const Value<Real> &table, const Array<Real> &ids) {
+  Rows<Real> rows(table);
+  Shape shape = table.weight ? Shape(table.weight->shape()) : table.array->shape;
+  shape[0] = ids.size();
+  Array<Real> y = Array<Real>::floats(shape);
+  std::vector<float> scratch;
+  for (int64_t n = 0; n < ids.size(); ++n) {
+    int64_t id = ids.integers[n];
+    if (id < 0 || id >= rows.count)
+      return op.emitOpError("id ") << n << " is " << id << ", wanted 0 <= id < " << rows.count;
+    rows.read(id, scratch, y.reals.data() + n * rows.columns);
+  }
+  return y;
+}
+
+template <typename Real>
+FailureOr<std::array<Array<Real>, 3>> evaluateQuantizeRows(tw::QuantizeRowsOp op, const Array<Real> &input) {
+  constexpr Real kLargest = 127;
+  int64_t block = op.getBlock(), columns = input.shape[1];
+  Shape perBlock = {input.shape[0], columns / block};
+  Array<Real> quants = Array<Real>::ints(input.shape), scales = Array<Real>::floats(perBlock),
+              sums = Array<Real>::floats(perBlock);
+  for (int64_t i = 0; i < scales.size(); ++i) {
+    const Real *x = &input.reals[i * block];
+    Real largest = 0;
+    bool isNan = false;
+    for (int64_t k = 0; k < block; ++k) {
+      isNan |= std::isnan(x[k]);
+      largest = std::fmax(largest, std::fabs(x[k]));
+    }
+    Real scale = isNan ? std::numeric_limits<Real>::quiet_NaN() : largest / kLargest;
+    int64_t sum = 0;
+    for (int64_t k = 0; k < block; ++k) {
+      // nearbyint rounds half to even; a block of zeros, infinities or NaN has no quants.
+      Real q = scale > 0 && std::isfinite(scale) ? std::nearbyint(x[k] / scale) : Real(0);
+      quants.integers[i * block + k] = static_cast<int64_t>(q);
+      sum += static_cast<int64_t>(q);
+    }
+    scales.reals[i] = scale;
+    sums.reals[i] = scale * static_cast<Real>(sum);
+  }
+  return std::array<Array<Real>, 3>{std::move(quants), std::move(scales), std::move(sums)};
+}
+
+#define INSTANTIATE(Real)                                                                                              \
+  template FailureOr<Array<Real>> evaluateLinear(tw::LinearOp, const Array<Real> &, const Value<Real> &,               \
+                                                 const Array<Real> *);                                                 \
+  template FailureOr<Array<Real>> evaluateGather(tw::GatherOp, const Value<Real> &, const Array<Real> &);              \
+  template FailureOr<std::array<Array<Real>, 3>> evaluateQuantizeRows(tw::QuantizeRowsOp, const Array<Real> &);
+INSTANTIATE(float)
+INSTANTIATE(double)
+#undef INSTANTIATE
+
+} // namespace tilewright::reference

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What each core op computes, on arrays. Internal to the interpreter: every shape that the verifiers could not compare
+// has been compared here; a failure has emitted its diagnostic on the op.
+#pragma once
+
+#include "backends/reference/Tensor.h"
+#include "backends/reference/Weights.h"
+#include "ir/tw/Tw.h"
+
+namespace tilewright::reference {
+
+template <typename Real> using ArrayPtr = std::shared_ptr<const Array<Real>>;
+template <typename Real> using StatePtr = std::shared_ptr<const StateRows<Real>>;
+
+/// A value while a function runs.
+template <typename Real> struct Value {
+  ArrayPtr<Real> array;                 ///< of a tensor, unless it is a weight
+  std::shared_ptr<const Weight> weight; ///< of a tensor that was loaded from a global
+  StatePtr<Real> state;                 ///< of a state; null is the empty one
+};
+
+/// The elements of `attr`, which has any shaped type of integers or floats.
+template <typename Real> mlir::FailureOr<Array<Real>> arrayOf(mlir::Operation *op, mlir::ElementsAttr attr);
+
+/// Elementwise ops (Elementwise.td), any number of operands of one shape.
+template <typename Real>
+mlir::FailureOr<Array<Real>> evaluateElementwise(mlir::Operation *op, llvm::ArrayRef<ArrayPtr<Real>> operands);
+
+/// iota, broadcast, reduce, reshape, transpose, slice, concat (Shape.td).
+template <typename Real>
+mlir::FailureOr<Array<Real>> evaluateShape(mlir::Operation *op, llvm::ArrayRef<ArrayPtr<Real>> operands);
+
+template <typename Real>
+mlir::FailureOr<Array<Real>> evaluateGather(tw::GatherOp op, const Value<Real> &table, const Array<Real> &ids);
+
+/// `bias` may be null.
+template <typename Real>
+mlir::FailureOr<Array<Real>> evaluateLinear(tw::LinearOp op, const Array<Real> &input, const Value<Real> &weight,
+                                            const Array<Real> *bias);
+
+/// quants, scales, sums.
+template <typename Real>
+mlir::FailureOr<std::array<Array<Real>, 3>> evaluateQuantizeRows(tw::QuantizeRowsOp op, const Array<Real> &input);
+
+template <typename Real>
+mlir::FailureOr<StatePtr<Real>> evaluateAppend(tw::AppendOp op, const StatePtr<Real> &state,
+                                               const Array<Real> &rowStart, llvm::ArrayRef<ArrayPtr<Real>> values);
+
+/// Operands by name; what the op does not have is null.
+template <typename Real> struct AttentionOperands {
+  ArrayPtr<Real> query, key, value, rowStart, kvLen, positions, mask, bias, sinks;
+  StatePtr<Real> state;
+};
+template <typename Real>
+mlir::FailureOr<Array<Real>> evaluateAttention(tw::AttentionOp op, const AttentionOperands<Real> &operands);
+
+/// Rounds to the element type where that is narrower than f32 (f32 itself in f64 precision stays exact).
+template <typename Real> void roundToType(Array<Real> &array, mlir::Type element);
+
+/// "2x3" for messages.
+std::string text(llvm::ArrayRef<int64_t> shape);
+
+} // namespace tilewright::reference
