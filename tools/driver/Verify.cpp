@@ -132,22 +132,29 @@ llvm::Expected<std::vector<Expected>> readExpected(const std::string &path) {
   for (const auto &group : *groups)
     names.push_back(group.first.str());
   llvm::sort(names);
-  for (const std::string &name : names)
-    for (const json::Value &entry : *groups->getArray(name) ? *groups->getArray(name) : json::Array()) {
+  for (const std::string &name : names) {
+    const json::Array *prompts = groups->getArray(name);
+    if (!prompts)
+      return llvm::createStringError(path + ": '" + name + "' is no list of prompts");
+    for (const json::Value &entry : *prompts) {
       json::Path::Root where(path);
       json::ObjectMapper map(entry, where);
       Expected prompt;
       std::vector<int64_t> ids, greedy;
-      std::vector<json::Value> top;
       if (!map || !map.map("text", prompt.text) || !map.map("ids", ids) || !map.map("nll", prompt.nll) || !map.map("greedy_ids", greedy) ||
           !map.map("greedy_margin", prompt.margins))
         return llvm::createStringError(path + ": " + llvm::toString(where.getError()));
       prompt.ids.assign(ids.begin(), ids.end());
       prompt.greedy.assign(greedy.begin(), greedy.end());
-      for (const json::Value &pair : *entry.getAsObject()->getArray("last_logits_top10"))
-        prompt.logits.push_back({static_cast<int32_t>(*(*pair.getAsArray())[0].getAsInteger()), *(*pair.getAsArray())[1].getAsNumber()});
+      std::vector<std::vector<double>> top; // [id, logit] pairs
+      if (!map.map("last_logits_top10", top) || prompt.nll.size() + 1 != prompt.ids.size() || prompt.margins.size() != prompt.greedy.size() ||
+          llvm::any_of(top, [](const std::vector<double> &pair) { return pair.size() != 2; }))
+        return llvm::createStringError(path + ": a prompt of '" + name + "' has lists that do not fit each other");
+      for (const std::vector<double> &pair : top)
+        prompt.logits.push_back({static_cast<int32_t>(pair[0]), pair[1]});
       all.push_back(std::move(prompt));
     }
+  }
   return all;
 }
 
