@@ -2,7 +2,7 @@
 #include "plugins/api/PluginNote.h"
 #include "plugins/quantization/Quantization.h"
 
-#include "mlir/IR/BuiltinDialect.h"
+#include "ir/tw/Tw.h"
 
 TILEWRIGHT_PLUGIN_NOTE("", "dialect:quantization storage:f16 storage:bf16")
 
@@ -12,7 +12,8 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       TILEWRIGHT_PLUGIN_NAME, TILEWRIGHT_PLUGIN_VERSION,
       [](tw_dialect_registry *registry) {
         registry->insert<tilewright::quantization::QuantizationDialect>();
-        registry->addExtension(+[](mlir::MLIRContext *context, mlir::BuiltinDialect *) {
+        // Not with the builtin dialect: a context loads that one before it has its float types.
+        registry->addExtension(+[](mlir::MLIRContext *context, tilewright::tw::TwDialect *) {
           tilewright::quantization::attachHalfStorage(*context);
         });
       },

@@ -3,7 +3,6 @@
 
 #include "backends/cpu/Passes.h"
 #include "ir/check/Check.h"
-#include "ir/interfaces/FloatStorage.h"
 #include "ir/tile/Tile.h"
 #include "ir/tw/Tw.h"
 
@@ -23,7 +22,6 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
-#include "mlir/IR/BuiltinDialect.h"
 
 namespace tilewright {
 
@@ -36,7 +34,6 @@ void registerCoreDialects(mlir::DialectRegistry &registry) {
                   mlir::x86vector::X86VectorDialect>();
   registry.insert<check::CheckDialect, tile::TileDialect, tw::TwDialect>();
   registerCpuDialects(registry);
-  registry.addExtension(+[](mlir::MLIRContext *context, mlir::BuiltinDialect *) { attachFloatStorage(*context); });
 }
 
 } // namespace tilewright
