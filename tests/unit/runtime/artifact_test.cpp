@@ -313,6 +313,33 @@ TEST(Manifest, RefusesEveryTruncation) {
   EXPECT_THROW(Manifest::parse(eight, "model.so"), Error);
 }
 
+// Every word replaced by extremes: refused with an error, or a manifest whose every answer is within bounds.
+TEST(Manifest, SurvivesEveryDamagedWord) {
+  TemporaryFolder folder;
+  writeFakeArtifact(folder.path());
+  const std::vector<uint8_t> file = readFile(folder.path("model.so"));
+  const auto section = findElfSection(file, TW_ABI_MANIFEST_SECTION, "model.so");
+  std::vector<uint8_t> odd(section.size() + 1); // a misaligned copy reads the same
+  std::copy(section.begin(), section.end(), odd.begin() + 1);
+  EXPECT_EQ(Manifest::parse(std::span(odd).subspan(1), "model.so")->vocab_size(), static_cast<uint32_t>(FAKE_VOCAB));
+  size_t refused = 0, accepted = 0;
+  for (size_t at = 0; at + 4 <= section.size(); at += 4)
+    for (uint32_t word : {0u, 1u, 0x7fffffffu, 0xffffffffu}) {
+      std::vector<uint8_t> bytes(section.begin(), section.end());
+      std::memcpy(&bytes[at], &word, 4);
+      try {
+        const Manifest manifest = Manifest::parse(bytes, "model.so");
+        EXPECT_GE(manifest.entries(), 1u);
+        EXPECT_LE(manifest.stateBufferPageBytes().size(), 4u); // a shorter list is a smaller manifest
+        ++accepted;
+      } catch (const Error &error) {
+        EXPECT_NE(error.code(), TW_INTERNAL);
+        ++refused;
+      }
+    }
+  EXPECT_GT(refused, accepted);
+}
+
 // With the seal in place every flip is refused; with a fitting seal made afterwards, flips reach the verifiers, and
 // what they let pass must be harmless: it loads.
 TEST(Artifact, SurvivesBitFlips) {

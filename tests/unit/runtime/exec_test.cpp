@@ -10,7 +10,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <regex>
+#include <set>
 #include <tbb/global_control.h>
 #include <thread>
 #include <vector>
@@ -265,4 +269,26 @@ TEST(Phases, JoinsChunksWhenThereAreTooMany) {
   EXPECT_EQ(first.times, std::vector<int>(kFirst, 1));
   EXPECT_EQ(second.times, std::vector<int>(kSecond, 1));
   EXPECT_LT(first.calls + second.calls, (kFirst + kSecond) / 2);
+}
+
+// A wait inside a task for another task hangs where threads are few, so every wait of the runtime is known: for threads
+// that run (Spin.h), and for the calls of one function to return (OwnArena.cpp).
+TEST(Executor, WaitsNowhereElse) {
+  const std::filesystem::path root = std::filesystem::path(TILEWRIGHT_TEST_DATA).parent_path() / "runtime";
+  const std::regex waits(
+      R"((\.|->)(wait|wait_for|wait_until|join|arrive_and_wait)\(|condition_variable|std::(barrier|latch|future|async)\b)");
+  std::set<std::string> found;
+  size_t files = 0;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(root)) {
+    if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h")
+      continue;
+    ++files;
+    std::ifstream stream(entry.path());
+    for (std::string line; std::getline(stream, line);)
+      if (std::regex_search(line, waits))
+        found.insert(entry.path().filename().string() + ":" + line.substr(line.find_first_not_of(' ')));
+  }
+  EXPECT_GT(files, 20u);
+  EXPECT_EQ(found, (std::set<std::string>{"Spin.h:word.wait(old, std::memory_order_acquire);",
+                                          "OwnArena.cpp:others.wait();"}));
 }
