@@ -19,47 +19,47 @@ using namespace mlir;
 
 namespace {
 
-/// One rotation of a tile [M, H, D].
+/// One rotation of a tile [M, H, D], row by row.
 class RotateTile {
 public:
   RotateTile(RotateOp op, OpBuilder &builder)
-      : op(op), t(builder, op.getLoc()), shape(op.getType().getShape()), half(op.getRotaryDim() / 2),
-        element(op.getType().getElementType()) {}
+      : op(op), t(builder, op.getLoc()), rows(op.getType().getDimSize(0)), heads(op.getType().getDimSize(1)),
+        width(op.getType().getDimSize(2)), half(op.getRotaryDim() / 2), element(op.getType().getElementType()) {}
 
   Value lower();
 
 private:
-  /// Sine or cosine of each row's angles: [M, D/2] f32.
+  /// Fractions of turns of row `row`, in f32 from -0.5 to 0.5: [1, D/2].
+  Value angles(Value row);
+  /// Sine or cosine of them.
   Value table(Value turns, bool sine);
-  Value angles();
-  /// First (0) or second (1) elements of the pairs: [M, H, D/2].
-  Value pairHalf(Value tensor, int64_t which);
+  /// `out` [M, H, D] with row `row` turned.
+  Value rotateRow(Value row, Value out);
+  Value copyRest(Value row, Value out);
   bool interleaved() { return op.getLayout() == "interleaved"; }
   OpFoldResult at(int64_t value) { return t.b.getIndexAttr(value); }
 
   RotateOp op;
   TileBuilder t;
-  ArrayRef<int64_t> shape;
-  int64_t half;
+  int64_t rows, heads, width, half;
   Type element;
 };
 
-/// Fractions of turns in f32, in [-0.5, 0.5]: [M, D/2].
-Value RotateTile::angles() {
+Value RotateTile::angles(Value row) {
   Type f64 = t.b.getF64Type();
   auto type = RankedTensorType::get({half}, f64);
   SmallVector<double> rates = angleRates(op.getBase().convertToDouble(), 2 * half);
   for (double &rate : rates)
     rate /= 2 * std::numbers::pi;
   Value turnsPerPosition = arith::ConstantOp::create(t.b, t.loc, DenseElementsAttr::get(type, ArrayRef<double>(rates)));
-  SmallVector<Value> ins = {t.reshape(op.getPositions(), {shape[0], 1}), turnsPerPosition};
+  SmallVector<Value> ins = {t.reshape(t.slice(op.getPositions(), {row}, {1}), {1, 1}), turnsPerPosition};
   SmallVector<AffineMap> maps = {t.map(2, {t.d(0), t.zero()}), t.map(2, {t.d(1)})};
   if (Value factors = op.getFactors()) {
     ins.push_back(factors);
     maps.push_back(t.map(2, {t.d(1)}));
   }
   maps.push_back(t.map(2, {t.d(0), t.d(1)}));
-  return t.generic(ins, t.empty({shape[0], half}, t.b.getF32Type()), maps, "pp", [&](TileBuilder &s, ValueRange a) -> Value {
+  return t.generic(ins, t.alloc({1, half}, t.b.getF32Type()), maps, "pp", [&](TileBuilder &s, ValueRange a) -> Value {
     Value turns = s.mul(arith::SIToFPOp::create(s.b, s.loc, f64, a[0]), a[1]);
     if (op.getFactors())
       turns = s.div(turns, a[2].getType() == f64 ? a[2] : arith::ExtFOp::create(s.b, s.loc, f64, a[2]).getResult());
@@ -69,68 +69,73 @@ Value RotateTile::angles() {
 }
 
 Value RotateTile::table(Value turns, bool sine) {
-  return t.elementwise(turns, t.empty({shape[0], half}, t.b.getF32Type()), [&](TileBuilder &s, ValueRange a) -> Value {
+  return t.elementwise(turns, t.alloc({1, half}, t.b.getF32Type()), [&](TileBuilder &s, ValueRange a) -> Value {
     Value radians = s.mul(a[0], s.f32(2 * std::numbers::pi));
     return sine ? math::SinOp::create(s.b, s.loc, radians).getResult() : math::CosOp::create(s.b, s.loc, radians).getResult();
   });
 }
 
-Value RotateTile::pairHalf(Value tensor, int64_t which) {
-  if (!interleaved())
-    return t.slice(tensor, {at(0), at(0), at(which * half)}, {shape[0], shape[1], half});
-  Value pairs = t.reshape(t.slice(tensor, {at(0), at(0), at(0)}, {shape[0], shape[1], 2 * half}), {shape[0], shape[1], half, 2});
-  return t.slice(pairs, {at(0), at(0), at(0), at(which)}, {shape[0], shape[1], half, 1}, {shape[0], shape[1], half});
+Value RotateTile::rotateRow(Value row, Value out) {
+  Value turns = angles(row), cosine = table(turns, false), sine = table(turns, true);
+  AffineMap elements = t.map(3, {t.d(0), t.d(1), t.d(2)}), perRow = t.map(3, {t.d(0), t.d(2)});
+  // Where the first and the second elements of the pairs stand: [1, H, D/2] of [M, H, D] or of [M, H, D/2, 2].
+  auto offsets = [&](int64_t which) -> SmallVector<OpFoldResult> {
+    if (interleaved())
+      return {row, at(0), at(0), at(which)};
+    return {row, at(0), at(which * half)};
+  };
+  SmallVector<int64_t> sizes = {1, heads, half}, shape = {1, heads, half};
+  if (interleaved())
+    sizes.push_back(1);
+  Value x = op.getInput();
+  if (interleaved())
+    x = t.reshape(t.slice(x, {at(0), at(0), at(0)}, {rows, heads, 2 * half}), {rows, heads, half, 2});
+  Value first = t.slice(x, offsets(0), sizes, shape), second = t.slice(x, offsets(1), sizes, shape);
+  for (int64_t which : {0, 1}) {
+    Value place = t.slice(out, offsets(which), sizes, shape);
+    Value turned = t.generic({first, second, cosine, sine}, place, {elements, elements, perRow, perRow, elements}, "ppp",
+                             [&](TileBuilder &s, ValueRange a) -> Value {
+                               Value x1 = s.toF32(a[0]), x2 = s.toF32(a[1]);
+                               Value y = which == 0 ? s.sub(s.mul(x1, a[2]), s.mul(x2, a[3]))
+                                                    : s.add(s.mul(x2, a[2]), s.mul(x1, a[3]));
+                               return element.isF32() ? y : arith::TruncFOp::create(s.b, s.loc, element, y).getResult();
+                             });
+    out = t.insert(turned, out, offsets(which), sizes);
+  }
+  return out;
+}
+
+/// Elements of row `row` that do not turn.
+Value RotateTile::copyRest(Value row, Value out) {
+  SmallVector<OpFoldResult> offsets = {row, at(0), at(2 * half)};
+  SmallVector<int64_t> sizes = {1, heads, width - 2 * half};
+  Value copy = t.elementwise(t.slice(op.getInput(), offsets, sizes), t.slice(out, offsets, sizes),
+                             [](TileBuilder &, ValueRange a) { return a[0]; });
+  return t.insert(copy, out, offsets, sizes);
 }
 
 Value RotateTile::lower() {
-  Value x = op.getInput(), turns = angles();
-  Value cosine = table(turns, false), sine = table(turns, true);
-  AffineMap elements = t.map(3, {t.d(0), t.d(1), t.d(2)}), perRow = t.map(3, {t.d(0), t.d(2)});
-  auto narrow = [&](TileBuilder &s, Value v) -> Value {
-    return element.isF32() ? v : arith::TruncFOp::create(s.b, s.loc, element, v).getResult();
-  };
-  auto rotated = [&](int64_t which, Value place) {
-    return t.generic({pairHalf(x, 0), pairHalf(x, 1), cosine, sine}, place, {elements, elements, perRow, perRow, elements}, "ppp",
-                     [&](TileBuilder &s, ValueRange a) {
-                       Value first = s.toF32(a[0]), second = s.toF32(a[1]);
-                       Value y = which == 0 ? s.sub(s.mul(first, a[2]), s.mul(second, a[3]))
-                                            : s.add(s.mul(second, a[2]), s.mul(first, a[3]));
-                       return narrow(s, y);
-                     });
-  };
-
-  Value out = t.alloc(shape, element);
-  int64_t width = shape[2], rotary = 2 * half;
-  SmallVector<int64_t> sizes = {shape[0], shape[1], half};
-  if (interleaved()) {
-    // [M, H, D/2, 2], then the pairs' elements side by side again.
-    SmallVector<int64_t> pairShape = {shape[0], shape[1], half, 2}, pairSizes = {shape[0], shape[1], half, 1};
-    Value pairs = t.alloc(pairShape, element);
-    for (int64_t which : {0, 1}) {
-      SmallVector<OpFoldResult> offsets = {at(0), at(0), at(0), at(which)};
-      pairs = t.insert(rotated(which, t.slice(pairs, offsets, pairSizes, sizes)), pairs, offsets, pairSizes);
-    }
-    Value flat = t.reshape(pairs, {shape[0], shape[1], rotary});
-    if (rotary == width)
-      return flat;
-    SmallVector<int64_t> turned = {shape[0], shape[1], rotary};
-    SmallVector<OpFoldResult> offsets = {at(0), at(0), at(0)};
-    Value copy = t.elementwise(flat, t.slice(out, offsets, turned), [](TileBuilder &, ValueRange a) { return a[0]; });
-    out = t.insert(copy, out, offsets, turned);
-  } else {
-    for (int64_t which : {0, 1}) {
-      SmallVector<OpFoldResult> offsets = {at(0), at(0), at(which * half)};
-      out = t.insert(rotated(which, t.slice(out, offsets, sizes)), out, offsets, sizes);
-    }
-  }
-  if (rotary < width) {
-    SmallVector<OpFoldResult> offsets = {at(0), at(0), at(rotary)};
-    SmallVector<int64_t> rest = {shape[0], shape[1], width - rotary};
-    Value copy = t.elementwise(t.slice(x, offsets, rest), t.slice(out, offsets, rest),
+  bool partial = 2 * half < width;
+  Value low = t.constant(0), high = t.constant(rows);
+  if (!interleaved())
+    return t.loop(low, high, t.alloc({rows, heads, width}, element), [&](Value row, ValueRange state) -> SmallVector<Value> {
+      Value out = rotateRow(row, state[0]);
+      return {partial ? copyRest(row, out) : out};
+    })[0];
+  // Pairs side by side: turned in a buffer of pairs.
+  Value pairs = t.loop(low, high, t.alloc({rows, heads, half, 2}, element), [&](Value row, ValueRange state) {
+    return SmallVector<Value>{rotateRow(row, state[0])};
+  })[0];
+  Value flat = t.reshape(pairs, {rows, heads, 2 * half});
+  if (!partial)
+    return flat;
+  return t.loop(low, high, t.alloc({rows, heads, width}, element), [&](Value row, ValueRange state) -> SmallVector<Value> {
+    SmallVector<OpFoldResult> offsets = {row, at(0), at(0)};
+    SmallVector<int64_t> sizes = {1, heads, 2 * half};
+    Value copy = t.elementwise(t.slice(flat, offsets, sizes), t.slice(state[0], offsets, sizes),
                                [](TileBuilder &, ValueRange a) { return a[0]; });
-    out = t.insert(copy, out, offsets, rest);
-  }
-  return out;
+    return {copyRest(row, t.insert(copy, state[0], offsets, sizes))};
+  })[0];
 }
 
 } // namespace
