@@ -2,10 +2,31 @@
 // Any bytes as an artifact's manifest: refused with an error, or usable without further checks.
 #include "runtime/api/Error.h"
 #include "runtime/module/Manifest.h"
+#include "tests/unit/runtime/TemporaryFolder.h"
+#include "tests/unit/runtime/fake/FakeArtifact.h"
 
 #include <cstdlib>
+#include <fstream>
 
 using namespace tilewright;
+
+/// Writes the manifest of the unit tests' artifact into the folder that TILEWRIGHT_FUZZ_SEEDS names, if it does.
+extern "C" int LLVMFuzzerInitialize(int *, char ***) {
+  const char *folder = std::getenv("TILEWRIGHT_FUZZ_SEEDS");
+  if (!folder)
+    return 0;
+  testing::FakeArtifactOptions options;
+  options.change = [&](artifact::ManifestT &manifest) {
+    std::vector<uint8_t> bytes = testing::manifestBytes(manifest);
+    std::ofstream file(std::string(folder) + "/good", std::ios::binary);
+    file.write(reinterpret_cast<const char *>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!file)
+      std::abort();
+  };
+  testing::TemporaryFolder scratch;
+  testing::writeFakeArtifact(scratch.path(), options);
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   try {

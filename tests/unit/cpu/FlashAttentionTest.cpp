@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Causal flash attention on paged keys and values, against attention in double precision.
-#include "KernelRunner.h"
+#include "tests/unit/cpu/KernelRunner.h"
 
 using namespace tilewright;
 using namespace tilewright::test;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrix products on packed weights.
-#include "KernelRunner.h"
+#include "tests/unit/cpu/KernelRunner.h"
 
 using namespace tilewright;
 using namespace tilewright::test;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of int8 rows with packed quantised weights, against the same sums in double precision.
-#include "KernelRunner.h"
+#include "tests/unit/cpu/KernelRunner.h"
 
 #include "llvm/ADT/APFloat.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels that work on rows: norms, activations, quantisation.
-#include "KernelRunner.h"
+#include "tests/unit/cpu/KernelRunner.h"
 
 #include <cmath>
 
