@@ -28,7 +28,7 @@ struct ChatInput {
 /// What one rendering may cost; a template is untrusted input.
 struct TemplateLimits {
   uint32_t depth = 100;           ///< nesting of statements, expressions, macro calls and lists
-  uint64_t steps = 5'000'000;     ///< expressions and statements evaluated, and bytes moved / 64
+  uint64_t steps = 2'000'000;     ///< expressions and statements evaluated, and bytes moved / 64
   size_t outputBytes = 64u << 20; ///< of the output and of any string on the way
   size_t sourceBytes = 1u << 20;  ///< of the template
 };

@@ -10,7 +10,12 @@
 namespace tilewright::test {
 
 inline void onSmallStack(const std::function<void()> &body) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TILEWRIGHT_INSTRUMENTED
+#endif
+#endif
+#ifdef TILEWRIGHT_INSTRUMENTED
   constexpr size_t stackBytes = 2 << 20; // instrumented frames are several times larger
 #else
   constexpr size_t stackBytes = 256 << 10;
