@@ -8,6 +8,7 @@ include "ir/tw/Elementwise.td"
 include "ir/tw/Shape.td"
 include "ir/tw/Linear.td"
 include "ir/tw/Attention.td"
+include "ir/tw/Contraction.td"
 include "ir/tw/Dispatch.td"
 
 #endif

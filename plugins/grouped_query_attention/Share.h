@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// grouped-query attention (Ainslie et al., 2023): several query heads share one key/value head.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace tilewright::grouped_query_attention {
+
+/// grouped-query-attention-share (stage share): where keys and values are repeated, head by head, before tw.attention, the
+/// repeat is removed and attention reads the Hkv heads that there are.
+///
+/// Recognised are a new dimension behind the heads that is broadcast and then joined with them (repeat_interleave, expand
+/// and reshape), and concatenations of slices of heads. A repeat of the whole list of heads (head h is h % Hkv) is another
+/// function, is left alone, and its receipt says so.
+std::unique_ptr<mlir::Pass> createShare();
+
+} // namespace tilewright::grouped_query_attention
