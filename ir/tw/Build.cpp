@@ -2,6 +2,7 @@
 #include "ir/tw/Build.h"
 
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tilewright::tw {
 
@@ -82,6 +83,22 @@ std::optional<double> splatConstant(Value value) {
       !llvm::isa<mlir::FloatType>(attribute.getElementType()))
     return std::nullopt;
   return attribute.getSplatValue<llvm::APFloat>().convertToDouble();
+}
+
+llvm::DenseSet<mlir::Operation *> eraseDead(mlir::Operation *op) {
+  llvm::SmallVector<mlir::Operation *> work = {op};
+  llvm::DenseSet<mlir::Operation *> gone;
+  while (!work.empty()) {
+    mlir::Operation *next = work.pop_back_val();
+    if (gone.contains(next) || !mlir::isOpTriviallyDead(next))
+      continue;
+    for (Value operand : next->getOperands())
+      if (mlir::Operation *producer = operand.getDefiningOp())
+        work.push_back(producer);
+    gone.insert(next);
+    next->erase();
+  }
+  return gone;
 }
 
 } // namespace tilewright::tw

@@ -39,4 +39,7 @@ mlir::Value reshape(mlir::ImplicitLocOpBuilder &builder, mlir::Value input, llvm
 /// The single number of a constant splat, also behind a broadcast; nothing if `value` is anything else.
 std::optional<double> splatConstant(mlir::Value value);
 
+/// Erases `op` if nothing uses it, and then what only it used. Returns what was erased (not to be dereferenced).
+llvm::DenseSet<mlir::Operation *> eraseDead(mlir::Operation *op);
+
 } // namespace tilewright::tw

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/grouped_query_attention/Share.h"
 
-#include "ir/tw/Tw.h"
+#include "ir/tw/Build.h"
 #include "passes/api/Receipts.h"
 
 namespace tilewright::grouped_query_attention {
@@ -140,22 +140,9 @@ private:
     SmallVector<Operation *> repeats = {op.getKey().getDefiningOp(), op.getValue().getDefiningOp()};
     op.getKeyMutable().assign(key.source);
     op.getValueMutable().assign(value.source);
-    llvm::DenseSet<Operation *> gone;
-    for (Operation *repeat : repeats)
-      if (!gone.contains(repeat))
-        eraseDead(repeat, gone);
-  }
-
-  /// Erases `op`, if nothing uses it, and what only it used.
-  static void eraseDead(Operation *op, llvm::DenseSet<Operation *> &gone) {
-    if (!isOpTriviallyDead(op))
-      return;
-    SmallVector<Value> operands(op->getOperands());
-    gone.insert(op);
-    op->erase();
-    for (Value operand : operands)
-      if (Operation *producer = operand.getDefiningOp(); producer && !gone.contains(producer))
-        eraseDead(producer, gone);
+    llvm::DenseSet<Operation *> gone = tw::eraseDead(repeats[0]);
+    if (!gone.contains(repeats[1]))
+      tw::eraseDead(repeats[1]);
   }
 };
 } // namespace

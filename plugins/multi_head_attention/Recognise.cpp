@@ -177,23 +177,7 @@ private:
         scores.bias, Value(), b.getF64FloatAttr(scores.scale), b.getStringAttr("none"), IntegerAttr(),
         scores.softcap ? b.getF64FloatAttr(*scores.softcap) : FloatAttr());
     product.getResult().replaceAllUsesWith(attention.getResult());
-    eraseDead(product);
-  }
-
-  /// Erases `op` and what only it used.
-  static void eraseDead(Operation *op) {
-    SmallVector<Operation *> work = {op};
-    llvm::DenseSet<Operation *> gone;
-    while (!work.empty()) {
-      Operation *next = work.pop_back_val();
-      if (gone.contains(next) || !isOpTriviallyDead(next))
-        continue;
-      for (Value operand : next->getOperands())
-        if (Operation *producer = operand.getDefiningOp())
-          work.push_back(producer);
-      gone.insert(next);
-      next->erase();
-    }
+    tw::eraseDead(product);
   }
 };
 } // namespace

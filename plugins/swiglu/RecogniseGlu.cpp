@@ -205,18 +205,8 @@ private:
     auto glu = GluOp::create(builder, mul.getLoc(), best.input, up, builder.getStringAttr(best.name),
                              builder.getF64FloatAttr(1), FloatAttr(), builder.getF64FloatAttr(0));
     mul.getResult().replaceAllUsesWith(glu.getResult());
-    eraseDead(mul, gone);
-  }
-
-  /// Erases `op` and what only it used.
-  void eraseDead(Operation *op, llvm::DenseSet<Operation *> &gone) {
-    SmallVector<Value> operands(op->getOperands());
-    gone.insert(op);
-    op->erase();
-    for (Value operand : operands)
-      if (Operation *producer = operand.getDefiningOp())
-        if (!gone.contains(producer) && isOpTriviallyDead(producer))
-          eraseDead(producer, gone);
+    auto erased = tw::eraseDead(mul);
+    gone.insert(erased.begin(), erased.end());
   }
 };
 } // namespace
