@@ -1,0 +1,2 @@
+// Needs: quantization
+!weight = f16

@@ -1,0 +1,2 @@
+// Needs: quantization
+!weight = !quantization.q4_0

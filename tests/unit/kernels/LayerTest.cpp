@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A decoder layer with everything around it, compiled and run on batches of sequences, against plain arithmetic.
+#include "ProgramRunner.h"
+#include "ReferenceModel.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace tilewright;
+using namespace tilewright::test;
+
+namespace {
+
+struct Variant {
+  const char *name;
+  ModelShape shape;
+  const char *weight; ///< tests/e2e/Inputs/weight-<this>.mlir
+  const char *stage;  ///< where compilation starts: "tile", or "fuse" for the plugins' fused forms
+  const char *numerics;
+  double bound; ///< largest difference of a logit, relative to the largest logit
+};
+
+std::string replaced(std::string text, const std::string &word, const std::string &by) {
+  for (size_t at = 0; (at = text.find("@" + word + "@", at)) != std::string::npos; at += by.size())
+    text.replace(at, word.size() + 2, by);
+  return text;
+}
+
+std::string inputText(const std::string &name) {
+  auto file = llvm::MemoryBuffer::getFile(TILEWRIGHT_TEST_DATA "/e2e/Inputs/" + name);
+  if (file)
+    return (*file)->getBuffer().str();
+  ADD_FAILURE() << "cannot read " << name;
+  return "";
+}
+
+std::string programText(const Variant &v) {
+  std::string text = inputText("layer.mlir");
+  const ModelShape &s = v.shape;
+  for (auto [word, number] : std::vector<std::pair<const char *, int64_t>>{{"E", s.embedding}, {"H", s.heads}, {"K", s.headsKv},
+        {"D", s.dim}, {"F", s.hidden}, {"V", s.vocabulary}, {"HD", s.heads * s.dim}, {"KD", s.headsKv * s.dim}})
+    text = replaced(text, word, std::to_string(number));
+  return inputText(std::string("weight-") + v.weight + ".mlir") + text;
+}
+
+/// Whether this build has the dialects that the program says it needs.
+bool hasDialects(llvm::StringRef text) {
+  std::vector<llvm::StringRef> available = context().getAvailableDialects();
+  while (text.contains("Needs:")) {
+    text = text.split("Needs:").second;
+    llvm::SmallVector<llvm::StringRef> names;
+    text.split('\n').first.split(names, ' ', -1, false);
+    if (!llvm::all_of(names, [&](llvm::StringRef name) { return llvm::is_contained(available, name); }))
+      return false;
+  }
+  return true;
+}
+
+/// Pages of a batch of growing sequences, in a scrambled order.
+class Batch {
+public:
+  Batch(const ModelShape &shape, ProgramRunner &runner, int64_t poolPages) : freePages(poolPages) {
+    for (int64_t i = 0; i < poolPages; ++i)
+      freePages[i] = (i * 7 + 3) % poolPages;
+    // Slots that nothing fills hold NaN.
+    size_t bytes = poolPages * shape.headsKv * shape.dim * kPageTokens * 4;
+    for (int i = 0; i < 2; ++i) {
+      runner.pools.push_back(std::make_shared<Buffer>(bytes));
+      std::fill_n(runner.pools.back()->as<float>(), bytes / 4, NAN);
+    }
+  }
+
+  /// One step: `tokens[b]` are the new tokens of sequence b. All rows' logits are wanted.
+  Step step(const std::vector<std::vector<int32_t>> &tokens, const ShapeClass &shapeClass) {
+    Step s;
+    sequences.resize(tokens.size());
+    s.rowStart.push_back(0);
+    for (size_t b = 0; b < tokens.size(); ++b) {
+      Sequence &sequence = sequences[b];
+      int64_t added = tokens[b].size(), length = sequence.length + added;
+      while (static_cast<int64_t>(sequence.pages.size()) * kPageTokens < length) {
+        sequence.pages.push_back(freePages.back());
+        freePages.pop_back();
+      }
+      for (int64_t i = 0; i < added; ++i) {
+        int32_t position = sequence.length + i;
+        s.tokens.push_back(tokens[b][i]);
+        s.positions.push_back(position);
+        s.rowSlots.push_back(sequence.pages[position / kPageTokens]);
+        s.rowSlots.push_back(position % kPageTokens);
+        s.logitIds.push_back(s.tokens.size() - 1);
+      }
+      for (int64_t i = 0; i < added; i += shapeClass.queryTile)
+        for (int64_t field : {int64_t(s.rowStart.back() + i), std::min(shapeClass.queryTile, added - i), sequence.length + i, length,
+                              int64_t(s.pages.size()), int64_t(sequence.pages.size()), int64_t(b), int64_t(0)})
+          s.tiles.push_back(field);
+      for (int32_t page : sequence.pages)
+        s.pages.push_back(page);
+      s.rowStart.push_back(s.tokens.size());
+      s.kvLen.push_back(length);
+      sequence.length = length;
+    }
+    s.rows = s.logitRows = s.tokens.size();
+    s.paddedRows = llvm::alignTo(s.rows, shapeClass.rowMultiple);
+    s.paddedLogitRows = llvm::alignTo(s.rows, shapeClass.logitRowMultiple);
+    s.tokens.resize(s.paddedRows);
+    s.positions.resize(s.paddedRows);
+    s.rowSlots.resize(2 * s.paddedRows, -1);
+    s.logitIds.resize(s.paddedLogitRows);
+    return s;
+  }
+
+private:
+  struct Sequence {
+    int64_t length = 0;
+    std::vector<int32_t> pages;
+  };
+  std::vector<int32_t> freePages;
+  std::vector<Sequence> sequences;
+};
+
+class Layer : public testing::TestWithParam<std::tuple<Variant, const CpuLevel *>> {};
+
+/// Random weights: their bytes in the file's format, and what they decode to.
+struct Weights {
+  std::map<std::string, std::vector<uint8_t>> bytes;
+  std::map<std::string, std::vector<double>> numbers;
+
+  void add(const std::string &name, int64_t rows, int64_t columns, mlir::Type element, double scale) {
+    std::mt19937 random(std::hash<std::string>()(name) % 1000);
+    auto storage = mlir::cast<StorageType>(element);
+    int64_t block = storage.getBlockElements(), size = storage.getBlockBytes();
+    std::vector<uint8_t> &file = bytes[name];
+    std::vector<double> &decoded = numbers[name];
+    for (int64_t i = 0; i < rows * columns / block; ++i) {
+      std::vector<uint8_t> one(size);
+      if (element.isF32()) {
+        for (int64_t e = 0; e < block; ++e)
+          reinterpret_cast<float *>(one.data())[e] = scale * (double(random() >> 8) / 8388608.0 - 1.0);
+      } else {
+        for (uint8_t &byte : one)
+          byte = random();
+        // f16 numbers in front: the scale and, in a block of 20 bytes, the minimum; 16 quants or 255 make the range.
+        auto half = [&](double value) -> uint16_t {
+          int exponent = std::ilogb(std::fabs(value));
+          return (value < 0 ? 0x8000 : 0) | (exponent + 15) << 10 | int(std::ldexp(std::fabs(value), 10 - exponent)) % 1024;
+        };
+        double step = scale / (size > 24 ? 127 : 8) * (1 + random() % 4 * 0.25);
+        reinterpret_cast<uint16_t *>(one.data())[0] = half(step);
+        if (size == 20)
+          reinterpret_cast<uint16_t *>(one.data())[1] = half(-7.5 * step);
+      }
+      std::vector<float> out(block);
+      storage.decodeBlock(one.data(), out.data());
+      file.insert(file.end(), one.begin(), one.end());
+      decoded.insert(decoded.end(), out.begin(), out.end());
+    }
+  }
+};
+
+} // namespace
+
+TEST_P(Layer, AgreesWithPlainArithmetic) {
+  auto [v, level] = GetParam();
+  std::string text = programText(v);
+  if (!hasDialects(text))
+    GTEST_SKIP() << "a plugin of the program is not built";
+  const ModelShape &s = v.shape;
+  Weights weights;
+  mlir::Type f32 = mlir::Float32Type::get(&context()),
+             element = mlir::parseType(llvm::StringRef(text).split("!weight = ").second.split('\n').first, &context());
+  double in = 1.7 / std::sqrt(s.embedding);
+  weights.add("emb", s.vocabulary, s.embedding, element, 1.0);
+  weights.add("wq", s.heads * s.dim, s.embedding, element, 2 * in);
+  weights.add("wk", s.headsKv * s.dim, s.embedding, element, 2 * in);
+  weights.add("wv", s.headsKv * s.dim, s.embedding, element, in);
+  weights.add("wo", s.embedding, s.heads * s.dim, element, 1.7 / std::sqrt(s.heads * s.dim));
+  weights.add("wg", s.hidden, s.embedding, element, in);
+  weights.add("wu", s.hidden, s.embedding, element, in);
+  weights.add("wd", s.embedding, s.hidden, element, 1.7 / std::sqrt(s.hidden));
+  for (const char *name : {"g1", "g2", "gf"})
+    weights.add(name, 1, s.embedding, f32, 1.0);
+
+  std::map<std::string, std::unique_ptr<ProgramRunner>> runners;
+  for (const ShapeClass &shapeClass : shapeClasses()) {
+    auto &runner = runners[shapeClass.name.str()] = std::make_unique<ProgramRunner>(text, v.stage, shapeClass.name, v.numerics, *level);
+    ASSERT_TRUE(runner->ready());
+    for (auto &[name, bytes] : weights.bytes)
+      runner->setWeight(name, bytes);
+  }
+  Batch batch(s, *runners["decode"], 16);
+  for (auto &[name, runner] : runners)
+    runner->pools = runners["decode"]->pools;
+  std::vector<ReferenceModel> reference(2, ReferenceModel(s, weights.numbers));
+
+  std::mt19937 random(5);
+  // Two prompts of odd lengths in one batch (the first crosses a page), some rows at once, single rows, a page's last rows.
+  for (auto [first, second] : std::vector<std::pair<int, int>>{{67, 5}, {1, 1}, {3, 2}, {1, 1}, {1, 56}, {1, 2}}) {
+    int64_t rows = first + second;
+    const ShapeClass &shapeClass = *findShapeClass(first == 1 && second == 1 ? "decode" : rows <= 8 ? "small" : "prefill");
+    std::vector<std::vector<int32_t>> tokens(2);
+    for (int i = 0; i < first; ++i)
+      tokens[0].push_back(random() % s.vocabulary);
+    for (int i = 0; i < second; ++i)
+      tokens[1].push_back(random() % s.vocabulary);
+    Step step = batch.step(tokens, shapeClass);
+    ProgramRunner &runner = *runners[shapeClass.name.str()];
+    auto table = [&](const std::vector<int32_t> &data) {
+      auto made = runner.buffer(data.size() * 4);
+      std::copy(data.begin(), data.end(), made->as<int32_t>());
+      return made;
+    };
+    auto logits = runner.run("step", {table(step.tokens), table(step.positions), table(step.rowStart), table(step.kvLen),
+                                      table(step.logitIds), nullptr}, step);
+    ASSERT_TRUE(logits);
+    double error = 0, largest = 1e-30;
+    int64_t row = 0;
+    for (size_t b = 0; b < tokens.size(); ++b)
+      for (int32_t token : tokens[b]) {
+        Row want = reference[b].next(token);
+        for (int64_t i = 0; i < s.vocabulary; ++i) {
+          double difference = std::fabs(logits->as<float>()[row * s.vocabulary + i] - want[i]);
+          error = std::isnan(difference) ? HUGE_VAL : std::max(error, difference);
+          largest = std::max(largest, std::fabs(want[i]));
+        }
+        ++row;
+      }
+    EXPECT_LE(error / largest, v.bound) << first << " and " << second << " rows, class " << shapeClass.name.str();
+  }
+}
+
+static const Variant variants[] = {
+    {"f32_9_3", {576, 9, 3, 64, 96, 199}, "f32", "tile", "precise", 1e-5},
+    {"f32_28_4_wide", {64, 28, 4, 128, 160, 35}, "f32", "tile", "precise", 1e-5},
+    {"f32_12_1_eighty", {96, 12, 1, 80, 64, 48}, "f32", "tile", "precise", 1e-5},
+    {"fused_9_3", {576, 9, 3, 64, 96, 199}, "f32", "fuse", "precise", 1e-5},
+    {"fused_28_4_wide", {64, 28, 4, 128, 160, 35}, "f32", "fuse", "precise", 1e-5},
+    {"fused_12_1_eighty", {96, 12, 1, 80, 64, 48}, "f32", "fuse", "precise", 1e-5},
+    {"q4_1_precise", {192, 6, 3, 64, 256, 199}, "q4_1", "tile", "precise", 1e-5},
+    {"q4_1_fast", {192, 6, 3, 64, 256, 199}, "q4_1", "fuse", "fast", 3e-2},
+    {"q4_0_fast", {192, 6, 3, 64, 256, 199}, "q4_0", "fuse", "fast", 3e-2},
+    {"q8_0_precise", {192, 6, 3, 64, 256, 199}, "q8_0", "tile", "precise", 1e-5},
+    {"q8_0_fast", {192, 6, 3, 64, 256, 199}, "q8_0", "fuse", "fast", 3e-2},
+};
+
+INSTANTIATE_TEST_SUITE_P(Variants, Layer, testing::Combine(testing::ValuesIn(variants), testing::ValuesIn(hostCpuLevels())),
+                         [](const testing::TestParamInfo<std::tuple<Variant, const CpuLevel *>> &info) {
+                           return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param)->name.str();
+                         });
