@@ -2,6 +2,7 @@
 #include "backends/cpu/Rewrite.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -26,7 +27,8 @@ void populateCanonicalization(RewritePatternSet &patterns) {
   for (Dialect *dialect : context->getLoadedDialects())
     dialect->getCanonicalizationPatterns(patterns);
   for (RegisteredOperationName name : context->getRegisteredOperations())
-    if (name.getDialectNamespace() != linalg::LinalgDialect::getDialectNamespace())
+    if (name.getDialectNamespace() != linalg::LinalgDialect::getDialectNamespace() &&
+        name.getStringRef() != vector::InsertOp::getOperationName())
       name.getCanonicalizationPatterns(patterns, context);
 }
 

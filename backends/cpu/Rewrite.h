@@ -11,7 +11,8 @@ mlir::LogicalResult rewriteWithBudget(mlir::Operation *op, mlir::RewritePatternS
                                       bool fold = true);
 
 /// Adds the canonicalization patterns of every loaded dialect and registered op, but those of linalg ops: they take a
-/// generic that copies for its input, which bufferisation then copies in its own, slow way.
+/// generic that copies for its input, which bufferisation then copies in its own, slow way; and but those of
+/// vector.insert: they write rows that repeat one number as a list of all their elements.
 void populateCanonicalization(mlir::RewritePatternSet &patterns);
 
 } // namespace tilewright

@@ -1,0 +1,29 @@
+// RUN: %tw-opt %s -pass-pipeline='builtin.module(func.func(cpu-flatten-vectors{level=avx512}))' | FileCheck %s
+
+// CHECK-LABEL: func @narrow_rows
+func.func @narrow_rows(%x: vector<4x16x4xi8>, %y: vector<4x16x4xi8>) -> vector<4x16x4xi8> {
+  // CHECK: arith.andi {{.*}} : vector<256xi8>
+  // CHECK-NOT: vector.shape_cast {{.*}} to vector<4x16x4xi8>
+  // CHECK: arith.ori {{.*}} : vector<256xi8>
+  // CHECK: vector.shape_cast {{.*}} to vector<4x16x4xi8>
+  %a = arith.andi %x, %y : vector<4x16x4xi8>
+  %b = arith.ori %a, %y : vector<4x16x4xi8>
+  return %b : vector<4x16x4xi8>
+}
+
+// Rows that fill registers stay rows.
+// CHECK-LABEL: func @wide_rows
+func.func @wide_rows(%x: vector<8x16xf32>) -> vector<8x16xf32> {
+  // CHECK: arith.negf {{.*}} : vector<8x16xf32>
+  %a = arith.negf %x : vector<8x16xf32>
+  return %a : vector<8x16xf32>
+}
+
+// CHECK-LABEL: func @memory
+func.func @memory(%x: memref<4x16x4xi8>) -> vector<4x16x4xi8> {
+  // CHECK: vector.transfer_read {{.*}} : memref<256xi8>, vector<256xi8>
+  %c0 = arith.constant 0 : index
+  %pad = arith.constant 0 : i8
+  %v = vector.transfer_read %x[%c0, %c0, %c0], %pad {in_bounds = [true, true, true]} : memref<4x16x4xi8>, vector<4x16x4xi8>
+  return %v : vector<4x16x4xi8>
+}
