@@ -23,13 +23,13 @@ using namespace mlir;
 namespace tilewright::driver {
 namespace {
 
-/// Runs the graph-level stages and the part of `tile` that shape classes share, printing the IR where asked.
-LogicalResult runStages(Session &session, ModuleOp module, const CompileOptions &options) {
-  PipelineOptions pipeline;
-  pipeline.numerics = options.numerics;
-  for (StringRef stage : stageNames()) {
-    if (stage == "import" || stage == "bufferize")
-      continue;
+/// Runs the graph-level stages one by one, printing the IR where asked.
+LogicalResult runGraphStages(Session &session, ModuleOp module, const CompileOptions &options, const PipelineOptions &pipeline) {
+  if (options.dumpAfter == "import")
+    module.print(llvm::outs());
+  for (StringRef stage : stageNames().drop_front()) {
+    if (stage == "tile")
+      break;
     PassManager passes(module.getContext());
     if (llvm::Error error = buildStages(passes, session.host().stages, pipeline, stage, stage)) {
       report(std::move(error), Unsupported);
@@ -39,8 +39,6 @@ LogicalResult runStages(Session &session, ModuleOp module, const CompileOptions 
       return failure();
     if (options.dumpAfter == stage)
       module.print(llvm::outs());
-    if (stage == "tile")
-      break;
   }
   return success();
 }
@@ -111,7 +109,9 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
     return report(levels.takeError(), Usage);
 
   progress.step("optimising the graph");
-  if (failed(runStages(session, module, options)))
+  PipelineOptions pipeline;
+  pipeline.numerics = options.numerics;
+  if (failed(runGraphStages(session, module, options, pipeline)))
     return WorkFailed;
   artifact::ManifestT manifest;
   manifest.producer = "tilewright";
@@ -124,21 +124,24 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
   if (int code = writeReceipts(receipts, options, manifest))
     return code;
 
-  progress.step("packing weights");
-  FailureOr<ProgramTables> tables = describeStates(module, entry, manifest);
-  if (failed(tables))
-    return WorkFailed;
-  if (int code = report(packWeights(module, session.graph(), folder.file("model.tww"), manifest, *tables), WorkFailed))
-    return code;
-
   progress.step("forming kernels");
   std::vector<ClassProgram> classes;
   for (const ShapeClass &shapeClass : shapeClasses()) {
-    FailureOr<ClassProgram> program = formProgram(module, shapeClass, options.numerics);
+    FailureOr<ClassProgram> program = formProgram(module, shapeClass, session.host().stages, pipeline);
     if (failed(program))
       return WorkFailed;
+    if (options.dumpAfter == "tile")
+      (*program).module->print(llvm::outs());
     classes.push_back(std::move(*program));
   }
+
+  progress.step("packing weights");
+  ModuleOp packed = *classes.front().module;
+  FailureOr<ProgramTables> tables = describeStates(packed, entry, manifest);
+  if (failed(tables))
+    return WorkFailed;
+  if (int code = report(packWeights(packed, session.graph(), folder.file("model.tww"), manifest, *tables), WorkFailed))
+    return code;
 
   std::vector<ObjectBytes> objects;
   std::vector<std::string> entries;

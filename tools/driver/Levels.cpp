@@ -5,7 +5,7 @@
 #include "ir/tw/Tw.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
-#include "passes/tile/Passes.h"
+#include "passes/Pipelines.h"
 #include "tools/driver/Manifest.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -43,13 +43,14 @@ llvm::Expected<std::vector<const CpuLevel *>> levelsOf(ArrayRef<std::string> tar
   return levels;
 }
 
-FailureOr<ClassProgram> formProgram(ModuleOp module, const ShapeClass &shapeClass, const std::string &numerics) {
+FailureOr<ClassProgram> formProgram(ModuleOp module, const ShapeClass &shapeClass, const StageRegistry &stages, PipelineOptions options) {
   ClassProgram program;
   program.shapeClass = &shapeClass;
   program.module = OwningOpRef<ModuleOp>(module.clone());
+  options.shapeClass = shapeClass.name.str();
   PassManager passes(module.getContext());
-  passes.addPass(createTileFormKernelsPass(shapeClass.name, numerics));
-  passes.addPass(createTileVerifyKernelOpsPass());
+  if (llvm::Error error = buildStages(passes, stages, options, "tile", "tile"))
+    return module.emitError(llvm::toString(std::move(error)));
   if (failed(passes.run(*program.module)))
     return failure();
   FailureOr<ProgramPlan> plan = planProgram(*program.module);
