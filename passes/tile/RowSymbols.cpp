@@ -42,10 +42,12 @@ StringRef RowSymbols::compute(Value value) {
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
     if (!function)
       return kRows;
-    if (auto dims = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "tw.dims"))
-      if (!dims.empty())
-        if (auto name = dyn_cast<StringAttr>(dims[0]))
-          return name.getValue();
+    // Kernels name dimensions in tw.dims, functions of a graph in tw.symbols.
+    for (StringRef attribute : {"tw.dims", "tw.symbols"})
+      if (auto dims = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), attribute))
+        if (!dims.empty())
+          if (auto name = dyn_cast<StringAttr>(dims[0]))
+            return name.getValue();
     if (Operation *call = firstCaller.lookup(function))
       return find(call->getOperand(argument.getArgNumber()));
     return kRows;
