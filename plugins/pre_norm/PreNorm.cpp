@@ -3,6 +3,16 @@
 
 #include "llvm/ADT/ScopeExit.h"
 
+// The norm's dialect is loaded as the parser loads those of ops.
+static mlir::ParseResult parseNormName(mlir::OpAsmParser &parser, mlir::StringAttr &name) {
+  if (parser.parseAttribute(name))
+    return mlir::failure();
+  parser.getContext()->getOrLoadDialect(name.getValue().split('.').first);
+  return mlir::success();
+}
+
+static void printNormName(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::StringAttr name) { printer << name; }
+
 #include "plugins/pre_norm/PreNormDialect.cpp.inc"
 
 #define GET_OP_CLASSES

@@ -28,8 +28,8 @@ def PreNorm_AddNormOp : Op<PreNorm_Dialect, "add_norm", !listconcat([Pure,
 
     Example:
     ```mlir
-    %s, %n = pre_norm.add_norm %x, %f params(%g : tensor<576xf32>)
-        {norm = "some.norm", norm_attributes = {epsilon = 1.0e-05 : f64}} : tensor<?x576xf32>
+    %s, %n = pre_norm.add_norm "some.norm" %x, %f params(%g : tensor<576xf32>)
+        {norm_attributes = {epsilon = 1.0e-05 : f64}} : tensor<?x576xf32>
     ```
     Constraints:
     - (C1) `norm` is a registered op. (C2) It takes the sum and the parameters with these attributes, and its one result has
@@ -38,7 +38,8 @@ def PreNorm_AddNormOp : Op<PreNorm_Dialect, "add_norm", !listconcat([Pure,
   let arguments = (ins Tw_FloatTensor:$input, Tw_FloatTensor:$update, Variadic<Tw_AnyTensor>:$parameters, StrAttr:$norm,
     DictionaryAttr:$norm_attributes);
   let results = (outs Tw_FloatTensor:$sum, Tw_FloatTensor:$normed);
-  let assemblyFormat = "$input `,` $update (`params` `(` $parameters^ `:` type($parameters) `)`)? attr-dict `:` type($input)";
+  let assemblyFormat = [{ custom<NormName>($norm) $input `,` $update (`params` `(` $parameters^ `:` type($parameters) `)`)?
+    attr-dict `:` type($input) }];
   let extraClassDefinition = TiledByLoopMap.methods;
   let hasVerifier = 1;
 }

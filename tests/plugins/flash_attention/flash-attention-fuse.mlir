@@ -1,0 +1,24 @@
+// REQUIRES: plugin-flash_attention
+// RUN: %tw-opt --flash-attention-fuse %s | FileCheck %s
+// RUN: %tw-opt --flash-attention-fuse --remark-format=emitRemark --remarks-filter="receipt.*" %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=RECEIPT
+// RUN: %tw-opt --flash-attention-fuse --reference-lower %s | FileCheck %s --check-prefix=LOWERED
+
+!state = !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>
+
+// CHECK-LABEL: func.func @ragged
+// CHECK: flash_attention.attention query(%{{.*}} : tensor<?x9x64xf32>) state({{.*}}{causal = "end", scale = 1.250000e-01 : f64}
+// RECEIPT-DAG: [Passed] flash-attention-fuse | Category:receipt:attention | Function=ragged | Reason="attention by tiles with an online softmax"
+// LOWERED-LABEL: func.func @ragged
+// LOWERED: tw.attention query(%{{.*}} : tensor<?x9x64xf32>) state({{.*}}{causal = "end", scale = 1.250000e-01 : f64
+func.func @ragged(%q: tensor<?x9x64xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>) -> tensor<?x9x64xf32> {
+  %o = tw.attention query(%q : tensor<?x9x64xf32>) state(%s : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>) positions(%p : tensor<?xi32>) {causal = "end", scale = 0.125 : f64} -> tensor<?x9x64xf32>
+  return %o : tensor<?x9x64xf32>
+}
+
+// CHECK-LABEL: func.func @dense
+// CHECK: tw.attention
+// RECEIPT-DAG: [Missed] flash-attention-fuse | Category:receipt:attention | Function=dense | Reason="keys and values are tensors (the dense form); the kernel reads a state"
+func.func @dense(%q: tensor<1x2x3x8xf32>) -> tensor<1x2x3x8xf32> {
+  %o = tw.attention query(%q : tensor<1x2x3x8xf32>) key(%q : tensor<1x2x3x8xf32>) value(%q : tensor<1x2x3x8xf32>) {scale = 1.0 : f64} -> tensor<1x2x3x8xf32>
+  return %o : tensor<1x2x3x8xf32>
+}

@@ -1,0 +1,27 @@
+// REQUIRES: plugin-rotary_embedding
+// RUN: %tw-opt --canonicalize %s | FileCheck %s
+
+// CHECK-LABEL: func.func @nothing_rotary
+// CHECK-SAME: (%[[X:.*]]: tensor<?x2x8xf32>
+func.func @nothing_rotary(%x: tensor<?x2x8xf32>, %p: tensor<?xi32>) -> tensor<?x2x8xf32> {
+  // CHECK-NEXT: return %[[X]]
+  %0 = rotary_embedding.rotate %x, %p {base = 10000.0 : f64, rotary_dim = 0 : i64} : tensor<?x2x8xf32>, tensor<?xi32>
+  return %0 : tensor<?x2x8xf32>
+}
+
+// CHECK-LABEL: func.func @all_at_zero
+// CHECK-SAME: (%[[X:.*]]: tensor<3x2x8xf32>
+func.func @all_at_zero(%x: tensor<3x2x8xf32>) -> tensor<3x2x8xf32> {
+  // CHECK-NEXT: return %[[X]]
+  %p = tw.constant dense<0> : tensor<3xi32>
+  %0 = rotary_embedding.rotate %x, %p {base = 10000.0 : f64, rotary_dim = 8 : i64} : tensor<3x2x8xf32>, tensor<3xi32>
+  return %0 : tensor<3x2x8xf32>
+}
+
+// CHECK-LABEL: func.func @others_stay
+func.func @others_stay(%x: tensor<3x2x8xf32>) -> tensor<3x2x8xf32> {
+  // CHECK: rotary_embedding.rotate
+  %p = tw.constant dense<[0, 0, 1]> : tensor<3xi32>
+  %0 = rotary_embedding.rotate %x, %p {base = 10000.0 : f64, rotary_dim = 8 : i64} : tensor<3x2x8xf32>, tensor<3xi32>
+  return %0 : tensor<3x2x8xf32>
+}
