@@ -44,9 +44,7 @@ struct F32Storage : StorageType::ExternalModel<F32Storage, Float32Type> {
 
 } // namespace
 
-void attachFloatStorage(MLIRContext &context) {
-  if (!isa<StorageType>(Float32Type::get(&context)))
-    Float32Type::attachInterface<F32Storage>(context);
-}
+// Attaching again is no error; the first model stays. The type itself may not exist yet.
+void attachFloatStorage(MLIRContext &context) { Float32Type::attachInterface<F32Storage>(context); }
 
 } // namespace tilewright

@@ -6,7 +6,7 @@
 
 namespace tilewright {
 
-/// Attaches StorageType to the builtin f32 type, once per context: blocks of 32 elements, 128 bytes, packed as 16 rows
+/// Attaches StorageType to the builtin f32 type: blocks of 32 elements, 128 bytes, packed as 16 rows
 /// by 32 with k outside.
 void attachFloatStorage(mlir::MLIRContext &context);
 
