@@ -9,12 +9,14 @@ using namespace mlir;
 
 namespace tilewright::tw {
 
-LogicalResult StateType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<RankedTensorType> buffers) {
+LogicalResult StateType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<RankedTensorType> buffers) {
   if (buffers.empty())
     return emitError() << "a state has at least one buffer";
   for (RankedTensorType buffer : buffers)
     if (buffer.getRank() < 1 || !buffer.isDynamicDim(0) || buffer.getNumDynamicDims() != 1)
-      return emitError() << "buffer " << buffer << " of a state: wanted a dynamic number of tokens, then static dimensions";
+      return emitError() << "buffer " << buffer
+                         << " of a state: wanted a dynamic number of tokens, then static dimensions";
   return success();
 }
 
@@ -24,8 +26,8 @@ LogicalResult checkDense(AttentionOp op) {
   RankedTensorType q = op.getQuery().getType(), k = op.getKey().getType(), v = op.getValue().getType();
   // (C2)
   if (q.getRank() != 4 || k.getRank() != 4 || v.getRank() != 4)
-    return op.emitOpError("query, key and value have ranks ") << q.getRank() << ", " << k.getRank() << " and " << v.getRank()
-                                                              << ", wanted 4 in the dense form";
+    return op.emitOpError("query, key and value have ranks ")
+           << q.getRank() << ", " << k.getRank() << " and " << v.getRank() << ", wanted 4 in the dense form";
   ArrayRef<int64_t> qs = q.getShape(), ks = k.getShape(), vs = v.getShape();
   if (!shapesAgree(ks, {qs[0], ks[1], ks[2], qs[3]}))
     return op.emitOpError("key has shape ") << shapeText(ks) << ", wanted " << shapeText({qs[0], ks[1], ks[2], qs[3]})
@@ -34,8 +36,8 @@ LogicalResult checkDense(AttentionOp op) {
     return op.emitOpError("value has shape ") << shapeText(vs) << ", wanted " << shapeText({ks[0], ks[1], ks[2], vs[3]})
                                               << " (the key's batch, heads and length)";
   if (!shapesAgree(op.getType().getShape(), {qs[0], qs[1], qs[2], vs[3]}))
-    return op.emitOpError("result has shape ") << shapeText(op.getType().getShape()) << ", wanted "
-                                               << shapeText({qs[0], qs[1], qs[2], vs[3]});
+    return op.emitOpError("result has shape ")
+           << shapeText(op.getType().getShape()) << ", wanted " << shapeText({qs[0], qs[1], qs[2], vs[3]});
   return success();
 }
 
@@ -49,8 +51,9 @@ LogicalResult checkRagged(AttentionOp op) {
                                        << ", wanted keys [tokens, Hkv, D] and values [tokens, Hkv, Dv]";
   // (C2)
   if (q.getRank() != 3 || !dimsAgree(q.getDimSize(2), buffers[0].getDimSize(2)))
-    return op.emitOpError("query has shape ") << shapeText(q.getShape()) << ", wanted "
-                                              << shapeText({ShapedType::kDynamic, ShapedType::kDynamic, buffers[0].getDimSize(2)});
+    return op.emitOpError("query has shape ")
+           << shapeText(q.getShape()) << ", wanted "
+           << shapeText({ShapedType::kDynamic, ShapedType::kDynamic, buffers[0].getDimSize(2)});
   int64_t rows = q.getDimSize(0);
   if (!shapesAgree(op.getType().getShape(), {rows, q.getDimSize(1), buffers[1].getDimSize(2)}))
     return op.emitOpError("result has shape ") << shapeText(op.getType().getShape()) << ", wanted "
@@ -61,7 +64,8 @@ LogicalResult checkRagged(AttentionOp op) {
       !shapesAgree(op.getPositions().getType().getShape(), {rows}))
     return op.emitOpError("row_start, kv_len and positions have shapes ")
            << shapeText(op.getRowStart().getType().getShape()) << ", " << shapeText(op.getKvLen().getType().getShape())
-           << " and " << shapeText(op.getPositions().getType().getShape()) << ", wanted B+1, B and " << shapeText({rows});
+           << " and " << shapeText(op.getPositions().getType().getShape()) << ", wanted B+1, B and "
+           << shapeText({rows});
   return success();
 }
 
@@ -109,6 +113,9 @@ LogicalResult AttentionOp::verify() {
   // (C4)
   if (getWindow() && *getWindow() < 1)
     return emitOpError("window is ") << *getWindow() << ", wanted at least 1";
+  if (getWindow() && getCausal() == "none")
+    return emitOpError("has a window of ")
+           << *getWindow() << " but is not causal; the window ends at the query's position";
   // (C5)
   if (allRagged && getCausal() == "start")
     return emitOpError("causal is \"start\", which the ragged form does not have");

@@ -56,7 +56,7 @@ def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, Declare
     Constraints:
     - (C1) dense: key and value, no state, row_start, kv_len or positions; ragged: state, row_start, kv_len and positions, no key or value.
     - (C2) shapes as above, H a multiple of Hkv >= 1. (C3) scale is finite; softcap, if given, finite and > 0 (0 means none).
-    - (C4) window >= 1 if given. (C5) `start` is not for the ragged form. (C6) mask is i1 and bias float, of rank 2 to 4 with trailing
+    - (C4) window >= 1 if given, and only with a `causal` other than `none`. (C5) `start` is not for the ragged form. (C6) mask is i1 and bias float, of rank 2 to 4 with trailing
       dimensions [T, S] (each leading one 1, or B, or H); dense form only. (C7) sinks have shape [H].
     - (C8) the ragged state has two buffers of one key/value head count.
   }];

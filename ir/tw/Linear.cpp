@@ -13,16 +13,13 @@ constexpr int64_t kGroupRows = 16; ///< rows of one group of a packed weight
 
 } // namespace
 
-LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+// The verifiers run first and say what is wrong.
+LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
-  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
-  auto weight = cast<RankedTensorType>(adaptor.getWeight().getType());
-  // (C1)
-  if (input.getRank() < 1)
-    return emitOptionalError(location, "'tw.linear' op input has rank 0, wanted at least 1");
-  if (weight.getRank() != 2)
-    return emitOptionalError(location, "'tw.linear' op weight has rank ", weight.getRank(), ", wanted 2");
-  // (C4)
+  auto input = dyn_cast<RankedTensorType>(adaptor.getInput().getType());
+  auto weight = dyn_cast<RankedTensorType>(adaptor.getWeight().getType());
+  if (!input || !weight || input.getRank() < 1 || weight.getRank() != 2)
+    return failure();
   SmallVector<int64_t> shape(input.getShape());
   shape.back() = weight.getDimSize(0);
   types.push_back(input.clone(shape));
@@ -32,6 +29,10 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 LogicalResult LinearOp::verify() {
   RankedTensorType input = getInput().getType(), weight = getWeight().getType();
   // (C1)
+  if (input.getRank() < 1)
+    return emitOpError("input has rank 0, wanted at least 1");
+  if (weight.getRank() != 2)
+    return emitOpError("weight has rank ") << weight.getRank() << ", wanted 2";
   if (!dimsAgree(weight.getDimSize(1), input.getShape().back()))
     return emitOpError("weight has ") << weight.getDimSize(1) << " columns, wanted the input's last dimension, "
                                       << input.getShape().back();
@@ -42,29 +43,45 @@ LogicalResult LinearOp::verify() {
     return emitOpError("weight has element type ") << element << ", wanted a float or a storage type";
   if (storage && !isa<FloatType>(element) && !weight.isDynamicDim(1) &&
       weight.getDimSize(1) % storage.getBlockElements() != 0)
-    return emitOpError("weight has ") << weight.getDimSize(1) << " columns, wanted a multiple of the block of " << element
-                                      << ", " << storage.getBlockElements();
+    return emitOpError("weight has ") << weight.getDimSize(1) << " columns, wanted a multiple of the block of "
+                                      << element << ", " << storage.getBlockElements();
   // (C3)
   if (getBias() && !shapesAgree(getBias().getType().getShape(), {weight.getDimSize(0)}))
-    return emitOpError("bias has shape ") << shapeText(getBias().getType().getShape()) << ", wanted "
-                                          << shapeText({weight.getDimSize(0)});
+    return emitOpError("bias has shape ")
+           << shapeText(getBias().getType().getShape()) << ", wanted " << shapeText({weight.getDimSize(0)});
+  // (C4)
+  SmallVector<int64_t> shape(input.getShape());
+  shape.back() = weight.getDimSize(0);
+  if (getType() != input.clone(shape))
+    return emitOpError("result is ") << getType() << ", wanted " << input.clone(shape);
   return success();
 }
 
-LogicalResult QuantizeRowsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+LogicalResult QuantizeRowsOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor adaptor,
                                                SmallVectorImpl<Type> &types) {
-  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  auto input = dyn_cast<RankedTensorType>(adaptor.getInput().getType());
   int64_t block = adaptor.getBlock();
-  // (C1)
-  if (input.getRank() != 2 || input.isDynamicDim(1))
-    return emitOptionalError(location, "'tw.quantize_rows' op input is ", input,
-                             ", wanted rank 2 and a static second dimension");
-  if (block < 1 || input.getDimSize(1) % block != 0)
-    return emitOptionalError(location, "'tw.quantize_rows' op has block ", block, ", wanted a divisor of ",
-                             input.getDimSize(1));
-  // (C2)
+  if (!input || input.getRank() != 2 || input.isDynamicDim(1) || block < 1 || input.getDimSize(1) % block != 0)
+    return failure();
   auto perBlock = input.clone({input.getDimSize(0), input.getDimSize(1) / block});
   types.assign({RankedTensorType::get(input.getShape(), IntegerType::get(context, 8)), perBlock, perBlock});
+  return success();
+}
+
+LogicalResult QuantizeRowsOp::verify() {
+  RankedTensorType input = getInput().getType();
+  int64_t block = getBlock();
+  // (C1)
+  if (input.getRank() != 2 || input.isDynamicDim(1))
+    return emitOpError("input is ") << input << ", wanted rank 2 and a static second dimension";
+  if (block < 1 || input.getDimSize(1) % block != 0)
+    return emitOpError("has block ") << block << ", wanted a divisor of " << input.getDimSize(1);
+  // (C2)
+  auto perBlock = input.clone({input.getDimSize(0), input.getDimSize(1) / block});
+  if (getQuants().getType().getShape() != input.getShape() || getScales().getType() != perBlock ||
+      getSums().getType() != perBlock)
+    return emitOpError("results are ") << getResultTypes() << ", wanted int8 of the input's shape and twice "
+                                       << perBlock;
   return success();
 }
 
@@ -91,29 +108,30 @@ LogicalResult PackedLinearOp::verify() {
   LayoutDescriptor layout = storage.getLayout();
   int64_t block = layout.blockElements, columns = input.getDimSize(1);
   if (layout.rowsPerGroup != kGroupRows || block < 1 || columns % block != 0)
-    return emitOpError("input has ") << columns << " columns, wanted a multiple of the block of " << getElement() << ", "
-                                     << block;
+    return emitOpError("input has ") << columns << " columns, wanted a multiple of the block of " << getElement()
+                                     << ", " << block;
   int64_t bytes = layout.packedBlockBytes();
   if (weight.getRank() != 3 || weight.getDimSize(1) != columns / block || weight.getDimSize(2) != bytes)
-    return emitOpError("weight has shape ") << shapeText(weight.getShape()) << ", wanted "
-                                            << shapeText({ShapedType::kDynamic, columns / block, bytes});
+    return emitOpError("weight has shape ")
+           << shapeText(weight.getShape()) << ", wanted " << shapeText({ShapedType::kDynamic, columns / block, bytes});
   // (C2)
   bool isInteger = input.getElementType().isInteger(8);
   if (static_cast<bool>(getScales()) != isInteger || static_cast<bool>(getSums()) != isInteger)
-    return emitOpError("takes ") << (isInteger ? "scales and sums with an input of i8" : "no scales and sums with a float input");
+    return emitOpError("takes ") << (isInteger ? "scales and sums with an input of i8"
+                                               : "no scales and sums with a float input");
   if (isInteger)
     for (Value perBlock : {getScales(), getSums()})
       if (!shapesAgree(cast<RankedTensorType>(perBlock.getType()).getShape(), {input.getDimSize(0), columns / block}))
-        return emitOpError("scales or sums are ") << perBlock.getType() << ", wanted "
-                                                  << shapeText({input.getDimSize(0), columns / block});
+        return emitOpError("scales or sums are ")
+               << perBlock.getType() << ", wanted " << shapeText({input.getDimSize(0), columns / block});
   // (C3)
   if (!weight.isDynamicDim(0) && weight.getDimSize(0) < llvm::divideCeilSigned(result.getDimSize(1), kGroupRows))
     return emitOpError("weight has ") << weight.getDimSize(0) << " groups of 16 rows, wanted enough for "
                                       << result.getDimSize(1);
   // (C4)
   if (getBias() && !shapesAgree(getBias().getType().getShape(), {result.getDimSize(1)}))
-    return emitOpError("bias has shape ") << shapeText(getBias().getType().getShape()) << ", wanted "
-                                          << shapeText({result.getDimSize(1)});
+    return emitOpError("bias has shape ")
+           << shapeText(getBias().getType().getShape()) << ", wanted " << shapeText({result.getDimSize(1)});
   return success();
 }
 
@@ -146,11 +164,11 @@ LogicalResult PackedGatherOp::verify() {
   LayoutDescriptor layout = storage.getLayout();
   int64_t block = layout.blockElements, columns = result.getDimSize(1), bytes = layout.packedBlockBytes();
   if (block < 1 || columns % block != 0)
-    return emitOpError("result has ") << columns << " columns, wanted a multiple of the block of " << getElement() << ", "
-                                      << block;
+    return emitOpError("result has ") << columns << " columns, wanted a multiple of the block of " << getElement()
+                                      << ", " << block;
   if (table.getRank() != 3 || table.getDimSize(1) != columns / block || table.getDimSize(2) != bytes)
-    return emitOpError("table has shape ") << shapeText(table.getShape()) << ", wanted "
-                                           << shapeText({ShapedType::kDynamic, columns / block, bytes});
+    return emitOpError("table has shape ")
+           << shapeText(table.getShape()) << ", wanted " << shapeText({ShapedType::kDynamic, columns / block, bytes});
   return success();
 }
 

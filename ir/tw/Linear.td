@@ -47,6 +47,7 @@ def Tw_QuantizeRowsOp : Tw_Op<"quantize_rows", !listconcat([Pure,
   let results = (outs RankedTensorOf<[I8]>:$quants, Tw_FloatTensor:$scales, Tw_FloatTensor:$sums);
   let assemblyFormat = "$input `block` $block attr-dict `:` type($input) `->` type($quants) `,` type($scales) `,` type($sums)";
   let extraClassDefinition = TiledByLoopMap.methods;
+  let hasVerifier = 1;
 }
 
 def Tw_PackedLinearOp : Tw_Op<"packed_linear", !listconcat([Pure, AttrSizedOperandSegments,

@@ -1,0 +1,120 @@
+// RUN: %tw-opt %s | %tw-opt | FileCheck %s
+// RUN: %tw-opt --mlir-print-op-generic %s | %tw-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @unary
+func.func @unary(%x: tensor<?x576xf32>) -> tensor<?x576xf32> {
+  // CHECK: tw.neg %{{.*}} : tensor<?x576xf32>
+  %0 = tw.neg %x : tensor<?x576xf32>
+  // CHECK: tw.abs %{{.*}} : tensor<?x576xf32>
+  %1 = tw.abs %0 : tensor<?x576xf32>
+  // CHECK: tw.exp %{{.*}} : tensor<?x576xf32>
+  %2 = tw.exp %1 : tensor<?x576xf32>
+  // CHECK: tw.log %{{.*}} : tensor<?x576xf32>
+  %3 = tw.log %2 : tensor<?x576xf32>
+  // CHECK: tw.sqrt %{{.*}} : tensor<?x576xf32>
+  %4 = tw.sqrt %3 : tensor<?x576xf32>
+  // CHECK: tw.rsqrt %{{.*}} : tensor<?x576xf32>
+  %5 = tw.rsqrt %4 : tensor<?x576xf32>
+  // CHECK: tw.tanh %{{.*}} : tensor<?x576xf32>
+  %6 = tw.tanh %5 : tensor<?x576xf32>
+  // CHECK: tw.erf %{{.*}} : tensor<?x576xf32>
+  %7 = tw.erf %6 : tensor<?x576xf32>
+  // CHECK: tw.sin %{{.*}} : tensor<?x576xf32>
+  %8 = tw.sin %7 : tensor<?x576xf32>
+  // CHECK: tw.cos %{{.*}} : tensor<?x576xf32>
+  %9 = tw.cos %8 : tensor<?x576xf32>
+  // CHECK: tw.sigmoid %{{.*}} : tensor<?x576xf32>
+  %10 = tw.sigmoid %9 : tensor<?x576xf32>
+  return %10 : tensor<?x576xf32>
+}
+
+// CHECK-LABEL: func.func @binary
+func.func @binary(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xbf16> {
+  // CHECK: tw.add %{{.*}}, %{{.*}} : tensor<4x4xf32>
+  %0 = tw.add %a, %b : tensor<4x4xf32>
+  // CHECK: tw.sub %{{.*}}, %{{.*}} : tensor<4x4xf32>
+  %1 = tw.sub %0, %b : tensor<4x4xf32>
+  // CHECK: tw.mul %{{.*}}, %{{.*}} : tensor<4x4xf32>
+  %2 = tw.mul %1, %b : tensor<4x4xf32>
+  // CHECK: tw.div %{{.*}}, %{{.*}} : tensor<4x4xf32>
+  %3 = tw.div %2, %b : tensor<4x4xf32>
+  // CHECK: tw.maximum %{{.*}}, %{{.*}} : tensor<4x4xf32>
+  %4 = tw.maximum %3, %b : tensor<4x4xf32>
+  // CHECK: tw.minimum %{{.*}}, %{{.*}} : tensor<4x4xf32>
+  %5 = tw.minimum %4, %b : tensor<4x4xf32>
+  // CHECK: tw.compare "le", %{{.*}}, %{{.*}} : tensor<4x4xf32> -> tensor<4x4xi1>
+  %6 = tw.compare "le", %5, %b : tensor<4x4xf32> -> tensor<4x4xi1>
+  // CHECK: tw.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<4x4xi1>, tensor<4x4xf32>
+  %7 = tw.select %6, %5, %b : tensor<4x4xi1>, tensor<4x4xf32>
+  // CHECK: tw.cast %{{.*}} : tensor<4x4xf32> -> tensor<4x4xbf16>
+  %8 = tw.cast %7 : tensor<4x4xf32> -> tensor<4x4xbf16>
+  return %8 : tensor<4x4xbf16>
+}
+
+// CHECK-LABEL: func.func @shapes
+func.func @shapes(%x: tensor<?x576xf32>, %g: tensor<576xf32>, %ids: tensor<?xi32>) -> tensor<?x9x96xf32> {
+  // CHECK: tw.constant dense<1.000000e+00> : tensor<4xf32>
+  %c = tw.constant dense<1.0> : tensor<4xf32>
+  // CHECK: tw.iota %{{.*}} dim 1 : tensor<?x576xf32> -> tensor<?x576xi32>
+  %i = tw.iota %x dim 1 : tensor<?x576xf32> -> tensor<?x576xi32>
+  // CHECK: tw.broadcast %{{.*}} like %{{.*}} dims [1] : tensor<576xf32>, tensor<?x576xf32> -> tensor<?x576xf32>
+  %b = tw.broadcast %g like %x dims [1] : tensor<576xf32>, tensor<?x576xf32> -> tensor<?x576xf32>
+  // CHECK: tw.reduce "mean" %{{.*}} dims [1] : tensor<?x576xf32> -> tensor<?xf32>
+  %r = tw.reduce "mean" %b dims [1] : tensor<?x576xf32> -> tensor<?xf32>
+  // CHECK: tw.reshape %{{.*}} : tensor<?x576xf32> -> tensor<?x9x64xf32>
+  %q = tw.reshape %b : tensor<?x576xf32> -> tensor<?x9x64xf32>
+  // CHECK: tw.transpose %{{.*}} perm [1, 0, 2] : tensor<?x9x64xf32> -> tensor<9x?x64xf32>
+  %t = tw.transpose %q perm [1, 0, 2] : tensor<?x9x64xf32> -> tensor<9x?x64xf32>
+  // CHECK: tw.slice %{{.*}} dim 2 start 32 size -1 : tensor<?x9x64xf32> -> tensor<?x9x32xf32>
+  %s = tw.slice %q dim 2 start 32 size -1 : tensor<?x9x64xf32> -> tensor<?x9x32xf32>
+  // CHECK: tw.concat dim 2 %{{.*}}, %{{.*}} : tensor<?x9x64xf32>, tensor<?x9x32xf32> -> tensor<?x9x96xf32>
+  %j = tw.concat dim 2 %q, %s : tensor<?x9x64xf32>, tensor<?x9x32xf32> -> tensor<?x9x96xf32>
+  // CHECK: tw.gather %{{.*}}, %{{.*}} : tensor<?x576xf32>, tensor<?xi32> -> tensor<?x576xf32>
+  %e = tw.gather %x, %ids : tensor<?x576xf32>, tensor<?xi32> -> tensor<?x576xf32>
+  return %j : tensor<?x9x96xf32>
+}
+
+// CHECK-LABEL: func.func @linear
+func.func @linear(%x: tensor<?x576xf32>, %w: tensor<1536x576xf32>, %b: tensor<1536xf32>, %p: tensor<96x18x2048xi8>)
+    -> tensor<?x1536xf32> {
+  // CHECK: tw.linear %{{.*}}, %{{.*}} : tensor<?x576xf32>, tensor<1536x576xf32> -> tensor<?x1536xf32>
+  %0 = tw.linear %x, %w : tensor<?x576xf32>, tensor<1536x576xf32> -> tensor<?x1536xf32>
+  // CHECK: tw.linear %{{.*}}, %{{.*}} bias %{{.*}} : tensor<?x576xf32>, tensor<1536x576xf32>, tensor<1536xf32> -> tensor<?x1536xf32>
+  %1 = tw.linear %x, %w bias %b : tensor<?x576xf32>, tensor<1536x576xf32>, tensor<1536xf32> -> tensor<?x1536xf32>
+  // CHECK: tw.quantize_rows %{{.*}} block 32 : tensor<?x576xf32> -> tensor<?x576xi8>, tensor<?x18xf32>, tensor<?x18xf32>
+  %q, %s, %z = tw.quantize_rows %x block 32 : tensor<?x576xf32> -> tensor<?x576xi8>, tensor<?x18xf32>, tensor<?x18xf32>
+  // CHECK: tw.packed_linear %{{.*}} scales(%{{.*}} : tensor<?x18xf32>) sums(%{{.*}} : tensor<?x18xf32>) weight(%{{.*}} : tensor<96x18x2048xi8>) {element = f32} : tensor<?x576xi8> -> tensor<?x1536xf32>
+  %2 = tw.packed_linear %q scales(%s : tensor<?x18xf32>) sums(%z : tensor<?x18xf32>) weight(%p : tensor<96x18x2048xi8>)
+       {element = f32} : tensor<?x576xi8> -> tensor<?x1536xf32>
+  // CHECK: tw.packed_linear %{{.*}} weight(%{{.*}} : tensor<96x18x2048xi8>) bias(%{{.*}} : tensor<1536xf32>) {element = f32} : tensor<?x576xf32> -> tensor<?x1536xf32>
+  %3 = tw.packed_linear %x weight(%p : tensor<96x18x2048xi8>) bias(%b : tensor<1536xf32>) {element = f32} : tensor<?x576xf32> -> tensor<?x1536xf32>
+  return %3 : tensor<?x1536xf32>
+}
+
+// CHECK-LABEL: func.func @attention_dense
+func.func @attention_dense(%q: tensor<2x6x?x16xf32>, %k: tensor<2x2x?x16xf32>, %v: tensor<2x2x?x8xf32>,
+                           %m: tensor<2x1x?x?xi1>, %b: tensor<?x?xf32>, %s: tensor<6xf32>) -> tensor<2x6x?x8xf32> {
+  // CHECK: tw.attention query(%{{.*}} : tensor<2x6x?x16xf32>) key(%{{.*}} : tensor<2x2x?x16xf32>) value(%{{.*}} : tensor<2x2x?x8xf32>)
+  // CHECK-SAME: mask(%{{.*}} : tensor<2x1x?x?xi1>) bias(%{{.*}} : tensor<?x?xf32>) sinks(%{{.*}} : tensor<6xf32>)
+  // CHECK-SAME: {causal = "start", scale = 2.500000e-01 : f64, softcap = 3.000000e+01 : f64, window = 7 : i64} -> tensor<2x6x?x8xf32>
+  %0 = tw.attention query(%q : tensor<2x6x?x16xf32>) key(%k : tensor<2x2x?x16xf32>) value(%v : tensor<2x2x?x8xf32>)
+       mask(%m : tensor<2x1x?x?xi1>) bias(%b : tensor<?x?xf32>) sinks(%s : tensor<6xf32>)
+       {scale = 0.25 : f64, causal = "start", window = 7 : i64, softcap = 30.0 : f64} -> tensor<2x6x?x8xf32>
+  return %0 : tensor<2x6x?x8xf32>
+}
+
+// CHECK-LABEL: func.func @attention_ragged
+func.func @attention_ragged(%q: tensor<?x9x64xf32>, %k: tensor<?x3x64xf32>, %r: tensor<?xi32>, %l: tensor<?xi32>,
+    %p: tensor<?xi32>, %s: !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>)
+    -> (tensor<?x9x64xf32>, !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>) {
+  // CHECK: tw.append %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>, tensor<?xi32>, tensor<?x3x64xf32>, tensor<?x3x64xf32>
+  %s1 = tw.append %s, %r, %k, %k
+      : !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>, tensor<?xi32>, tensor<?x3x64xf32>, tensor<?x3x64xf32>
+  // CHECK: tw.attention query(%{{.*}} : tensor<?x9x64xf32>) state(%{{.*}} : !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>)
+  // CHECK-SAME: row_start(%{{.*}} : tensor<?xi32>) kv_len(%{{.*}} : tensor<?xi32>) positions(%{{.*}} : tensor<?xi32>)
+  // CHECK-SAME: {causal = "end", scale = 1.250000e-01 : f64} -> tensor<?x9x64xf32>
+  %0 = tw.attention query(%q : tensor<?x9x64xf32>) state(%s1 : !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>)
+       row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>) positions(%p : tensor<?xi32>)
+       {scale = 0.125 : f64, causal = "end"} -> tensor<?x9x64xf32>
+  return %0, %s1 : tensor<?x9x64xf32>, !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>
+}
