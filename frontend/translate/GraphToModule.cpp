@@ -8,6 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -370,6 +371,10 @@ llvm::Error Translator::fillRegion(const graph::Region &source, Region &region) 
 /// What each op means. The first error is reported, at its graph place, with its notes.
 llvm::Error Translator::verify(ModuleOp module) {
   std::string message;
+  // The place says which op it is.
+  bool printsOps = context.shouldPrintOpOnDiagnostic();
+  context.printOpOnDiagnostic(false);
+  llvm::scope_exit restore([&] { context.printOpOnDiagnostic(printsOps); });
   ScopedDiagnosticHandler first(&context, [&](Diagnostic &diagnostic) {
     if (!message.empty())
       return success();

@@ -25,7 +25,7 @@ def Tw_AppendOp : Tw_Op<"append", [AllTypesMatch<["state", "result"]>,
   }];
   let arguments = (ins Tw_StateType:$state, Tw_I32Tensor:$row_start, Variadic<Tw_FloatTensor>:$values);
   let results = (outs Tw_StateType:$result);
-  let assemblyFormat = "$state `,` $row_start `,` $values attr-dict `:` type($state) `,` type($row_start) `,` type($values)";
+  let assemblyFormat = "$state `,` $row_start `,` $values attr-dict `:` qualified(type($state)) `,` type($row_start) `,` type($values)";
   let hasVerifier = 1;
 }
 

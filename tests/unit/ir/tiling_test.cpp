@@ -3,6 +3,8 @@
 #include "ir/interfaces/Tiling.h"
 
 #include "ir/tw/Tw.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -18,7 +20,8 @@ namespace {
 struct Tiling : testing::Test {
   Tiling() {
     DialectRegistry registry;
-    registry.insert<tw::TwDialect, func::FuncDialect, tensor::TensorDialect, scf::SCFDialect>();
+    registry.insert<affine::AffineDialect, arith::ArithDialect, func::FuncDialect, scf::SCFDialect,
+                    tensor::TensorDialect, tw::TwDialect>();
     context.appendDialectRegistry(registry);
   }
 

@@ -25,8 +25,10 @@ public:
     uint64_t headerBytes = 0;
     std::memcpy(&headerBytes, file->getBufferStart(), 8);
     auto parsed = llvm::json::parse(file->getBuffer().substr(8, headerBytes));
-    if (!parsed)
-      return llvm::consumeError(parsed.takeError());
+    if (!parsed) {
+      llvm::consumeError(parsed.takeError());
+      return;
+    }
     header = std::move(*parsed->getAsObject());
     body = file->getBuffer().drop_front(8 + headerBytes);
   }

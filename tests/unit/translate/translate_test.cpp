@@ -12,6 +12,7 @@
 
 using namespace mlir;
 using namespace tilewright;
+using GraphAttribute = tilewright::Attribute;
 
 namespace {
 
@@ -71,7 +72,7 @@ void build(GraphBuilder &builder) {
   OpSpec attention{"tw.attention",
                    {q, kv, starts, lengths, at},
                    {1, 0, 0, 1, 1, 1, 1, 0, 0, 0},
-                   {Attribute("scale", 0.5), Attribute("causal", "end"), Attribute("window", 3)},
+                   {GraphAttribute("scale", 0.5), GraphAttribute("causal", "end"), GraphAttribute("window", 3)},
                    {heads},
                    {"o"},
                    ""};
@@ -86,9 +87,9 @@ void build(GraphBuilder &builder) {
   ValueId weight = step.weight("layer");
   std::vector<ValueId> first = step.call(layer, {in, weight, kv0, start, length, position}, {"h", "kv_1"});
   ValueId gain = step.op("tw.broadcast", {step.weight("gain"), first[0]}, rows,
-                         {Attribute("dims", std::vector<int64_t>{1})}, "gains");
-  ValueId ones =
-      step.op("tw.constant", {}, Tensor{"f32", {4}}, {Attribute("value", std::vector<double>{1, 2, 3, 4.5})}, "ones");
+                         {GraphAttribute("dims", std::vector<int64_t>{1})}, "gains");
+  ValueId ones = step.op("tw.constant", {}, Tensor{"f32", {4}},
+                         {GraphAttribute("value", std::vector<double>{1, 2, 3, 4.5})}, "ones");
   ValueId scaled = step.op("tw.mul", {first[0], gain}, rows, {}, "scaled");
   step.results({scaled, first[1], ones}, {"logits", "kv", "ones"});
   builder.setEntry("step");
@@ -203,10 +204,9 @@ TEST_F(TranslateErrors, MissingPluginOfAnOp) {
 }
 
 TEST_F(TranslateErrors, MissingPluginOfAType) {
-  EXPECT_EQ(
-      fail({"tw.cast", {}, {}, {}, {Tensor{"!other.q4", {"N", 4}}}, {}, ""}, 1),
-      "memory.twg: function 'main', op 0 'tw.cast': value '' needs plugin 'other', which is not loaded (searched no "
-      "folder)");
+  EXPECT_EQ(fail({"tw.cast", {}, {}, {}, {Tensor{"!other.q4", {"N", 4}}}, {}, ""}, 1),
+            "memory.twg: function 'main': value '' needs plugin 'other', which is not loaded (searched no "
+            "folder)");
 }
 
 TEST_F(TranslateErrors, UnknownOp) {
@@ -215,18 +215,26 @@ TEST_F(TranslateErrors, UnknownOp) {
 }
 
 TEST_F(TranslateErrors, UnknownAttribute) {
-  EXPECT_EQ(fail({"tw.neg", {}, {}, {Attribute("scale", 1.0)}, {rows}, {}, ""}, 1),
+  EXPECT_EQ(fail({"tw.neg", {}, {}, {GraphAttribute("scale", 1.0)}, {rows}, {}, ""}, 1),
             "memory.twg: function 'main', op 0 'tw.neg': there is no attribute 'scale'");
 }
 
 TEST_F(TranslateErrors, AttributeOfAnotherKind) {
-  std::string error = fail({"tw.reduce", {}, {}, {Attribute("kind", "sum"), Attribute("dims", 1)}, {rows}, {}, ""}, 1);
+  std::string error =
+      fail({"tw.reduce", {}, {}, {GraphAttribute("kind", "sum"), GraphAttribute("dims", 1)}, {rows}, {}, ""}, 1);
   EXPECT_NE(error.find("op 0 'tw.reduce': attribute 'dims' failed to satisfy constraint"), std::string::npos) << error;
 }
 
 TEST_F(TranslateErrors, Meaning) {
   EXPECT_EQ(
-      fail({"tw.slice", {}, {}, {Attribute("dim", 1), Attribute("start", 3), Attribute("size", 2)}, {rows}, {}, ""}, 1),
+      fail({"tw.slice",
+            {},
+            {},
+            {GraphAttribute("dim", 1), GraphAttribute("start", 3), GraphAttribute("size", 2)},
+            {rows},
+            {},
+            ""},
+           1),
       "memory.twg: function 'main', op 0 'tw.slice': 'tw.slice' op takes 2 elements from 3 of dimension 1, which has "
       "4");
 }
@@ -238,21 +246,21 @@ TEST_F(TranslateErrors, WrongNumberOfOperands) {
 
 TEST_F(TranslateErrors, OperandGroups) {
   EXPECT_EQ(
-      fail({"tw.attention", {}, {}, {Attribute("scale", 1.0)}, {rows}, {}, ""}, 1),
+      fail({"tw.attention", {}, {}, {GraphAttribute("scale", 1.0)}, {rows}, {}, ""}, 1),
       "memory.twg: function 'main', op 0 'tw.attention': operand_segments: found none, wanted the sizes of its operand "
       "groups");
   EXPECT_EQ(fail({"tw.neg", {}, {1}, {}, {rows}, {}, ""}, 1),
             "memory.twg: function 'main', op 0 'tw.neg': operand_segments: its operands are not grouped");
-  std::string error = fail({"tw.attention", {}, {1}, {Attribute("scale", 1.0)}, {rows}, {}, ""}, 1);
+  std::string error = fail({"tw.attention", {}, {1}, {GraphAttribute("scale", 1.0)}, {rows}, {}, ""}, 1);
   EXPECT_NE(error.find("memory.twg: function 'main', op 0 'tw.attention': "), std::string::npos) << error;
 }
 
 TEST_F(TranslateErrors, Constants) {
   Tensor four{"f32", {4}}, integers{"i8", {2}};
-  EXPECT_EQ(fail({"tw.constant", {}, {}, {Attribute("value", std::vector<double>{1, 2})}, {four}, {}, ""}, 0),
+  EXPECT_EQ(fail({"tw.constant", {}, {}, {GraphAttribute("value", std::vector<double>{1, 2})}, {four}, {}, ""}, 0),
             "memory.twg: function 'main', op 0 'tw.constant': attribute 'value': it has 2 numbers, wanted 4 or one");
   EXPECT_EQ(
-      fail({"tw.constant", {}, {}, {Attribute("value", std::vector<int64_t>{1, 200})}, {integers}, {}, ""}, 0),
+      fail({"tw.constant", {}, {}, {GraphAttribute("value", std::vector<int64_t>{1, 200})}, {integers}, {}, ""}, 0),
       "memory.twg: function 'main', op 0 'tw.constant': attribute 'value': it has 200, which does not fit into i8");
 }
 
