@@ -137,6 +137,9 @@ FailureOr<SmallVector<Value<Real>>> Engine<Real>::evaluate(Operation *op, ArrayR
         ArrayPtr<Real> input = whole(operands[0]), bias = operands.size() > 2 ? whole(operands[2]) : nullptr;
         return single(op, evaluateLinear(linear, *input, operands[1], bias.get()));
       })
+      .Case([&](tw::BatchMatmulOp product) -> Result {
+        return single(op, evaluateBatchMatmul(product, *whole(operands[0]), *whole(operands[1])));
+      })
       .Case([&](tw::GatherOp gather) -> Result {
         return single(op, evaluateGather(gather, operands[0], *operands[1].array));
       })

@@ -81,6 +81,30 @@ FailureOr<Array<Real>> evaluateLinear(tw::LinearOp op, const Array<Real> &input,
 }
 
 template <typename Real>
+FailureOr<Array<Real>> evaluateBatchMatmul(tw::BatchMatmulOp op, const Array<Real> &lhs, const Array<Real> &rhs) {
+  bool transposed = op.getTransposeB();
+  int64_t rank = lhs.rank(), m = lhs.shape[rank - 2], k = lhs.shape[rank - 1];
+  int64_t n = rhs.shape[rank - (transposed ? 2 : 1)], rhsK = rhs.shape[rank - (transposed ? 1 : 2)];
+  if (k != rhsK || ArrayRef(lhs.shape).drop_back(2) != ArrayRef(rhs.shape).drop_back(2))
+    return op.emitOpError("multiplies ") << text(lhs.shape) << " by " << text(rhs.shape)
+                                         << " at run time, wanted equal leading and contracted dimensions";
+  Shape shape = lhs.shape;
+  shape[rank - 1] = n;
+  Array<Real> y = Array<Real>::floats(shape);
+  int64_t count = elementCount(ArrayRef(lhs.shape).drop_back(2));
+  parallelFor(count * m, [&](int64_t row) {
+    const Real *a = lhs.reals.data() + row * k, *b = rhs.reals.data() + row / m * n * k;
+    std::vector<Real> column(k);
+    for (int64_t j = 0; j < n; ++j) {
+      for (int64_t i = 0; i < k; ++i)
+        column[i] = transposed ? b[j * k + i] : b[i * n + j];
+      y.reals[row * n + j] = dot(a, column.data(), k);
+    }
+  });
+  return y;
+}
+
+template <typename Real>
 FailureOr<Array<Real>> evaluateGather(tw::GatherOp op, const Value<Real> &table, const Array<Real> &ids) {
   Rows<Real> rows(table);
   Shape shape = table.weight ? Shape(table.weight->shape()) : table.array->shape;
@@ -128,6 +152,7 @@ FailureOr<std::array<Array<Real>, 3>> evaluateQuantizeRows(tw::QuantizeRowsOp op
 #define INSTANTIATE(Real)                                                                                              \
   template FailureOr<Array<Real>> evaluateLinear(tw::LinearOp, const Array<Real> &, const Value<Real> &,               \
                                                  const Array<Real> *);                                                 \
+  template FailureOr<Array<Real>> evaluateBatchMatmul(tw::BatchMatmulOp, const Array<Real> &, const Array<Real> &);    \
   template FailureOr<Array<Real>> evaluateGather(tw::GatherOp, const Value<Real> &, const Array<Real> &);              \
   template FailureOr<std::array<Array<Real>, 3>> evaluateQuantizeRows(tw::QuantizeRowsOp, const Array<Real> &);
 INSTANTIATE(float)

@@ -38,6 +38,9 @@ template <typename Real>
 mlir::FailureOr<Array<Real>> evaluateLinear(tw::LinearOp op, const Array<Real> &input, const Value<Real> &weight,
                                             const Array<Real> *bias);
 
+template <typename Real>
+mlir::FailureOr<Array<Real>> evaluateBatchMatmul(tw::BatchMatmulOp op, const Array<Real> &lhs, const Array<Real> &rhs);
+
 /// quants, scales, sums.
 template <typename Real>
 mlir::FailureOr<std::array<Array<Real>, 3>> evaluateQuantizeRows(tw::QuantizeRowsOp op, const Array<Real> &input);
