@@ -168,7 +168,7 @@ void vectorizeLoadNibbles(RewriterBase &rewriter, tile::LoadNibblesOp op) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
-  int64_t half = cast<RankedTensorType>(op.getResult().getType()).getNumElements() / 2;
+  int64_t half = op.getFieldBytes();
   Value offset = arith::ConstantIndexOp::create(rewriter, loc, op.getOffset());
   Value bytes = readBytes(rewriter, loc, op.getPacked(), op.getIndices(), offset, half);
   auto halfType = cast<VectorType>(bytes.getType());
@@ -177,6 +177,8 @@ void vectorizeLoadNibbles(RewriterBase &rewriter, tile::LoadNibblesOp op) {
   };
   Value low = arith::AndIOp::create(rewriter, loc, bytes, splat(halfType, 15));
   Value high = arith::ShRUIOp::create(rewriter, loc, bytes, splat(halfType, 4));
+  if (op.getHalf())
+    return replaceLoad(rewriter, op, *op.getHalf() == "low" ? low : high);
   Value both = splat(VectorType::get({2 * half}, rewriter.getI8Type()), 0);
   for (auto [i, part] : llvm::enumerate(ArrayRef<Value>{low, high}))
     both = vector::InsertStridedSliceOp::create(rewriter, loc, part, both, ArrayRef<int64_t>(i * half),

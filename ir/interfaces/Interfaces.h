@@ -17,14 +17,14 @@ struct NumericsBound {
   double relative = 0.0;
 };
 
-/// One packed block of 16 rows by 32 elements ready for integer products: for row r and int8 activations x with scale xs
-/// and block sum `xsum = xs * sum(x)`, the product over the block is
-///   scale[r] * (xs * sum_k quants[k / 4, r, k % 4] * x[k] - zeroPoint * xsum) + offset[r] * xsum.
+/// One packed block of 16 rows by 32 elements ready for integer products, cut along k into equal pieces. For row r and
+/// int8 activations x with a scale xs[p] for each piece and `xsum = sum_p xs[p] * sum(x of p)`, the product over the block is
+///   scale[r] * (sum_p xs[p] * sum_k pieces[p][k / 4, r, k % 4] * x[p, k] - zeroPoint * xsum) + offset[r] * xsum.
 struct IntegerTile {
-  mlir::Value quants;       ///< tensor<8x16x4xi8>, unsigned
-  mlir::Value scale;        ///< tensor<16> of a float of at most 32 bits
-  mlir::Value offset;       ///< the same, or null for none
-  int64_t zeroPoint = 0;    ///< 8 for Q4_0, 128 for offset int8
+  llvm::SmallVector<mlir::Value> pieces; ///< each tensor<k/4 x 16 x 4 x i8>, unsigned
+  mlir::Value scale;                     ///< tensor<16xf32> or of another float type
+  mlir::Value offset;                    ///< the same, or null for none
+  int64_t zeroPoint = 0;                 ///< 8 for Q4_0, 128 for offset int8
 };
 
 /// `type` as a storage type: its own interface, or one attached to a builtin float.

@@ -87,7 +87,8 @@ def StorageType : TypeInterface<"StorageType"> {
       }], "::mlir::Value", "emitLoadF32",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$packed, "::mlir::Value":$group, "::mlir::Value":$block)>,
     InterfaceMethod<[{
-        As emitLoadF32, for integer products: unsigned quants and the numbers that turn `sum(q * x)` into the product.
+        As emitLoadF32, for integer products: unsigned quants in equal pieces along k, each of which has an activation
+        scale of its own, and the numbers that turn the pieces' sums of products into the product (IntegerTile).
         Fails silently when the type has no integer form (floats).
       }], "::mlir::FailureOr<::tilewright::IntegerTile>", "emitLoadInteger",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$packed, "::mlir::Value":$group, "::mlir::Value":$block)>

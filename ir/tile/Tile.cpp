@@ -82,10 +82,19 @@ LogicalResult LoadNibblesOp::verify() {
     return failure();
   // (C3)
   int64_t block = packed.getShape().back();
-  bool even = result.hasStaticShape() && llvm::any_of(result.getShape(), [](int64_t extent) { return extent % 2 == 0; });
+  bool even = result.hasStaticShape() &&
+              (getHalf() || llvm::any_of(result.getShape(), [](int64_t extent) { return extent % 2 == 0; }));
   if (!even || llvm::is_contained(result.getShape(), 0) || !result.getElementType().isInteger(8))
     return emitOpError("result is ") << result << ", wanted i8 and a static shape with an even number of elements (C3)";
+  // (C5)
+  if (getHalf() && *getHalf() != "low" && *getHalf() != "high")
+    return emitOpError("half is '") << *getHalf() << "', wanted 'low' or 'high' (C5)";
   // (C4)
-  int64_t elements = elementsUpTo(result.getShape(), 2 * block);
-  return verifyPlace(*this, getOffset(), elements < 0 ? -1 : elements / 2, block, result);
+  int64_t elements = elementsUpTo(result.getShape(), getHalf() ? block : 2 * block);
+  return verifyPlace(*this, getOffset(), elements < 0 ? -1 : getFieldBytes(), block, result);
+}
+
+int64_t LoadNibblesOp::getFieldBytes() {
+  int64_t elements = cast<RankedTensorType>(getResult().getType()).getNumElements();
+  return getHalf() ? elements : elements / 2;
 }

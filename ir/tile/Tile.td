@@ -76,28 +76,37 @@ def Tile_LoadNibblesOp : Tile_Op<"load_nibbles", [Pure]> {
     result[i] = packed[indices, offset + lin(i) - n] >> 4       elsewhere
     ```
 
+    With `half = "low"` or `half = "high"` only the low or only the high nibbles are given, and `n` is the number of the
+    result's elements.
+
     So, in a block of 16 rows by 32 values whose byte `[q][row][j]` holds values `4 q + j` (low) and `16 + 4 q + j`
     (high) of the row, the result is `[value / 4][row][value % 4]`: the right operand of a product of bytes.
 
     ```mlir
     %w = tile.load_nibbles %packed[%group, %block] at 0 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
+    %low = tile.load_nibbles %packed[%group, %block] at 0 {half = "low"} : tensor<?x?x320xi8> -> tensor<4x16x4xi8>
     ```
 
     Constraints:
 
     * (C1) `packed` has rank >= 1, element type i8, and a static last dimension (the bytes of a block).
     * (C2) there is one index for every dimension of `packed` but the last.
-    * (C3) the result has a static shape with an even, positive number of elements, and element type i8.
-    * (C4) the field lies inside the block: `offset` >= 0 and `offset` + half of the result's elements <= bytes of a block.
+    * (C3) the result has a static shape with a positive number of elements, even unless `half` is given, and element type i8.
+    * (C4) the field lies inside the block: `offset` >= 0 and `offset` + n <= bytes of a block.
+    * (C5) `half`, if given, is "low" or "high".
 
     Reading a block outside of `packed` is undefined, as for `tensor.extract`.
   }];
-  let arguments = (ins AnyRankedTensor:$packed, Variadic<Index>:$indices, I64Attr:$offset);
+  let arguments = (ins AnyRankedTensor:$packed, Variadic<Index>:$indices, I64Attr:$offset, OptionalAttr<StrAttr>:$half);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $packed `[` $indices `]` `at` $offset attr-dict `:` type($packed) `->` type($result)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Bytes the field has in its block: one for each element of a half, or for two elements.
+    int64_t getFieldBytes();
+  }];
 }
 
 #endif // TILEWRIGHT_IR_TILE_TILE_TD

@@ -120,10 +120,15 @@ LogicalResult PackedLinearOp::verify() {
     return emitOpError("takes ") << (isInteger ? "scales and sums with an input of i8"
                                                : "no scales and sums with a float input");
   if (isInteger)
-    for (Value perBlock : {getScales(), getSums()})
-      if (!shapesAgree(cast<RankedTensorType>(perBlock.getType()).getShape(), {input.getDimSize(0), columns / block}))
-        return emitOpError("scales or sums are ")
-               << perBlock.getType() << ", wanted " << shapeText({input.getDimSize(0), columns / block});
+    for (Value perPiece : {getScales(), getSums()}) {
+      auto type = cast<RankedTensorType>(perPiece.getType());
+      int64_t pieces = type.getRank() == 2 ? type.getDimSize(1) : 0;
+      if (type.getRank() != 2 || !shapesAgree(type.getShape().take_front(), {input.getDimSize(0)}) || pieces < columns / block ||
+          columns % pieces != 0 || block % (columns / pieces) != 0 || columns / pieces % 4 != 0 ||
+          type != getScales().getType())
+        return emitOpError("scales or sums are ") << type << ", wanted " << shapeText({input.getDimSize(0), columns / block})
+                                                  << ", or a whole number of pieces of at least 4 elements for each block";
+    }
   // (C3)
   if (!weight.isDynamicDim(0) && weight.getDimSize(0) < llvm::divideCeilSigned(result.getDimSize(1), kGroupRows))
     return emitOpError("weight has ") << weight.getDimSize(0) << " groups of 16 rows, wanted enough for "

@@ -55,8 +55,8 @@ def Tw_PackedLinearOp : Tw_Op<"packed_linear", !listconcat([Pure, AttrSizedOpera
   let summary = "Linear map by a packed weight";
   let description = [{
     `tw.linear` after the weight took its canonical packed layout `[groups, blocks, bytes]` of i8, described by the storage
-    type `element`. With `scales` and `sums` the input is the int8 result of `tw.quantize_rows` (same block as the
-    storage type's) and products are integer; without them the input is float. Made at the start of the `tile` stage.
+    type `element`. With `scales` and `sums` the input is the int8 result of `tw.quantize_rows` (its block is the
+    storage type's or a piece of it) and products are integer; without them the input is float. Made at the start of the `tile` stage.
 
     Example:
     ```mlir
@@ -65,7 +65,8 @@ def Tw_PackedLinearOp : Tw_Op<"packed_linear", !listconcat([Pure, AttrSizedOpera
     ```
     Constraints:
     - (C1) the weight has rank 3 and its blocks and bytes are those of `element`'s canonical layout for the input's last dimension.
-    - (C2) scales and sums come together, exactly when the input is i8. (C3) groups * 16 >= the result's last dimension.
+    - (C2) scales and sums come together, exactly when the input is i8, one for each block of the weight or for equal
+      pieces of it of a multiple of 4 elements. (C3) groups * 16 >= the result's last dimension.
     - (C4) the bias, if any, has the result's last dimension.
   }];
   let arguments = (ins RankedTensorOf<[AnyFloat, I8]>:$input, Optional<Tw_FloatTensor>:$scales, Optional<Tw_FloatTensor>:$sums,

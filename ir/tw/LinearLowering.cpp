@@ -51,25 +51,37 @@ FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value blo
   FailureOr<IntegerTile> tile = storage.emitLoadInteger(t.b, t.loc, op.getWeight(), group, block);
   if (failed(tile))
     return op.emitOpError("has an i8 input, but ") << op.getElement() << " has no integer form";
+  // The input has a scale for each of `parts` pieces of the step, so each piece has a product of its own.
   Type i32 = t.b.getI32Type();
   OpFoldResult zero = t.b.getIndexAttr(0);
-  Value x = t.slice(op.getInput(), {zero, index(block, kStep)}, {rows, kStep});
-  x = t.reshape(x, {rows, kStep / kQuad, kQuad});
-  Value none = t.filled({rows, kGroup}, t.integer(i32, 0));
+  const int64_t parts = static_cast<int64_t>(tile->pieces.size()), piece = kStep / parts, quads = piece / kQuad;
+  if (shapeOf(op.getScales())[1] != depth / piece)
+    return op.emitOpError("has ") << shapeOf(op.getScales())[1] << " scales a row, but " << op.getElement() << " is multiplied in pieces of "
+                                  << piece << " elements, wanted " << depth / piece;
   AffineExpr m = t.d(0), n = t.d(1), quad = t.d(2), v = t.d(3);
-  Value dot = t.generic({x, tile->quants}, none,
-                        {t.map(4, {m, quad, v}), t.map(4, {quad, n, v}), t.map(4, {m, n})}, "pprr",
-                        [&](TileBuilder &s, ValueRange a) -> Value {
-                          Value left = arith::ExtSIOp::create(s.b, s.loc, i32, a[0]);
-                          Value right = arith::ExtUIOp::create(s.b, s.loc, i32, a[1]);
-                          return s.add(a[2], s.mul(left, right));
-                        });
-  Value xs = t.slice(op.getScales(), {zero, block}, {rows, 1});
-  Value sums = t.slice(op.getSums(), {zero, block}, {rows, 1});
-
   AffineMap elements = t.map(2, {t.d(0), t.d(1)}), row = t.map(2, {t.d(0), t.zero()}), column = t.map(2, {t.d(1)});
-  SmallVector<Value> ins = {dot, xs, sums, tile->scale};
-  SmallVector<AffineMap> maps = {elements, row, row, column};
+  SmallVector<Value> ins;
+  SmallVector<AffineMap> maps;
+  for (int64_t part = 0; part < parts; ++part) {
+    Value first = index(block, kStep), scaleAt = index(block, parts);
+    if (part) {
+      first = t.add(first, t.constant(part * piece));
+      scaleAt = t.add(scaleAt, t.constant(part));
+    }
+    Value x = t.reshape(t.slice(op.getInput(), {zero, first}, {rows, piece}), {rows, quads, kQuad});
+    Value none = t.filled({rows, kGroup}, t.integer(i32, 0));
+    Value dot = t.generic({x, tile->pieces[part]}, none, {t.map(4, {m, quad, v}), t.map(4, {quad, n, v}), t.map(4, {m, n})}, "pprr",
+                          [&](TileBuilder &s, ValueRange a) -> Value {
+                            Value left = arith::ExtSIOp::create(s.b, s.loc, i32, a[0]);
+                            Value right = arith::ExtUIOp::create(s.b, s.loc, i32, a[1]);
+                            return s.add(a[2], s.mul(left, right));
+                          });
+    llvm::append_values(ins, dot, t.slice(op.getScales(), {zero, scaleAt}, {rows, 1}), t.slice(op.getSums(), {zero, scaleAt}, {rows, 1}));
+    maps.append({elements, row, row});
+  }
+  const size_t scale = ins.size();
+  ins.push_back(tile->scale);
+  maps.push_back(column);
   if (tile->offset) {
     ins.push_back(tile->offset);
     maps.push_back(column);
@@ -77,11 +89,16 @@ FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value blo
   maps.push_back(elements);
   return t.generic(ins, acc, maps, "pp", [&](TileBuilder &s, ValueRange a) {
     // acc + scale * (xs * dot - zeroPoint * sum) + offset * sum
-    Value product = s.mul(a[1], arith::SIToFPOp::create(s.b, s.loc, s.b.getF32Type(), a[0]));
+    Value product, sum;
+    for (size_t i = 0; i < scale; i += 3) {
+      Value next = s.mul(a[i + 1], arith::SIToFPOp::create(s.b, s.loc, s.b.getF32Type(), a[i]));
+      product = product ? s.add(product, next) : next;
+      sum = sum ? s.add(sum, a[i + 2]) : a[i + 2];
+    }
     if (tile->zeroPoint)
-      product = s.sub(product, s.mul(a[2], s.f32(tile->zeroPoint)));
-    Value sum = s.add(a.back(), s.mul(s.toF32(a[3]), product));
-    return tile->offset ? s.add(sum, s.mul(s.toF32(a[4]), a[2])) : sum;
+      product = s.sub(product, s.mul(sum, s.f32(tile->zeroPoint)));
+    Value result = s.add(a.back(), s.mul(s.toF32(a[scale]), product));
+    return tile->offset ? s.add(result, s.mul(s.toF32(a[scale + 1]), sum)) : result;
   });
 }
 

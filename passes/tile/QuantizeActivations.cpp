@@ -35,9 +35,12 @@ public:
     llvm::DenseMap<std::pair<Value, int64_t>, tw::QuantizeRowsOp> shared;
     for (tw::PackedLinearOp op : linears) {
       auto storage = cast<StorageType>(op.getElement());
-      if (!op.getInput().getType().getElementType().isF32() || !hasIntegerForm(storage, op))
+      if (!op.getInput().getType().getElementType().isF32())
         continue;
-      int64_t block = storage.getBlockElements();
+      const int64_t pieces = integerPieces(storage, op);
+      if (!pieces)
+        continue;
+      int64_t block = storage.getBlockElements() / pieces;
       tw::QuantizeRowsOp &quantized = shared[{op.getInput(), block}];
       OpBuilder b(op);
       if (!quantized) {
@@ -54,9 +57,10 @@ public:
   }
 
 private:
-  /// Asks the type to load a block, in a function that is thrown away.
-  bool hasIntegerForm(StorageType storage, tw::PackedLinearOp op) {
-    auto [it, isNew] = integerForms.try_emplace(op.getElement(), false);
+  /// Pieces of a block in the type's integer form, 0 without one: asks the type to load a block, in a function that is
+  /// thrown away.
+  int64_t integerPieces(StorageType storage, tw::PackedLinearOp op) {
+    auto [it, isNew] = pieces.try_emplace(op.getElement(), 0);
     if (!isNew)
       return it->second;
     Location loc = op.getLoc();
@@ -67,10 +71,10 @@ private:
     b.setInsertionPointToStart(scratch->addEntryBlock());
     FailureOr<IntegerTile> tile =
         storage.emitLoadInteger(b, loc, scratch->getArgument(0), scratch->getArgument(1), scratch->getArgument(2));
-    return it->second = succeeded(tile);
+    return it->second = succeeded(tile) ? static_cast<int64_t>(tile->pieces.size()) : 0;
   }
 
-  llvm::DenseMap<Type, bool> integerForms;
+  llvm::DenseMap<Type, int64_t> pieces;
 };
 
 } // namespace

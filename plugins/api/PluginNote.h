@@ -69,7 +69,7 @@ inline constexpr StructLayout structLayouts[] = {
                            TILEWRIGHT_AT(ShapeClass, queryTile)})},
     {"NumericsBound",
      layoutOf<NumericsBound>({TILEWRIGHT_AT(NumericsBound, absolute), TILEWRIGHT_AT(NumericsBound, relative)})},
-    {"IntegerTile", layoutOf<IntegerTile>({TILEWRIGHT_AT(IntegerTile, quants), TILEWRIGHT_AT(IntegerTile, scale),
+    {"IntegerTile", layoutOf<IntegerTile>({TILEWRIGHT_AT(IntegerTile, pieces), TILEWRIGHT_AT(IntegerTile, scale),
                                            TILEWRIGHT_AT(IntegerTile, offset), TILEWRIGHT_AT(IntegerTile, zeroPoint)})},
     {"LayoutSplit",
      layoutOf<LayoutSplit>({TILEWRIGHT_AT(LayoutSplit, extent), TILEWRIGHT_AT(LayoutSplit, strideBits)})},

@@ -21,8 +21,19 @@ public:
   Value quants() {
     auto type = RankedTensorType::get({kElements / kQuad, kRows, kQuad}, t.b.getI8Type());
     if (layout.fields[0].bits == 4)
-      return tile::LoadNibblesOp::create(t.b, t.loc, type, packed, at, 0);
+      return tile::LoadNibblesOp::create(t.b, t.loc, type, packed, at, 0, StringAttr());
     return tile::LoadFieldOp::create(t.b, t.loc, type, packed, at, 0);
+  }
+  /// The same as two pieces [4, 16, 4] of 16 neighbours of k, which of 4-bit fields are the low and the high nibbles.
+  SmallVector<Value> pieces() {
+    auto type = RankedTensorType::get({kElements / kQuad / 2, kRows, kQuad}, t.b.getI8Type());
+    if (layout.fields[0].bits != 4)
+      return {tile::LoadFieldOp::create(t.b, t.loc, type, packed, at, 0),
+              tile::LoadFieldOp::create(t.b, t.loc, type, packed, at, type.getNumElements())};
+    auto half = [&](StringRef name) -> Value {
+      return tile::LoadNibblesOp::create(t.b, t.loc, type, packed, at, 0, t.b.getStringAttr(name));
+    };
+    return {half("low"), half("high")};
   }
   /// One f16 for each row, of field `index`.
   Value rowNumbers(size_t index) {
@@ -87,7 +98,7 @@ FailureOr<IntegerTile> emitLoadInteger(const Format &format, OpBuilder &builder,
   if (loads.isFloat())
     return failure();
   IntegerTile tile;
-  tile.quants = loads.quants();
+  tile.pieces = loads.pieces();
   tile.scale = loads.rowNumbers(1);
   if (loads.hasOffset())
     tile.offset = loads.rowNumbers(2);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `tilewright verify`: a compiled model against the reference interpreter, or against stored f64 results.
 //
-// What a mode promises for a whole model, per prompt:
+// What a mode promises for a whole model:
 //   precise  each token's negative log-likelihood (NLL) and the ten largest last logits within 5e-4 of the truth, greedy
 //            tokens equal up to the first step whose two best logits are closer than 0.02;
-//   fast     |NLL - truth| at most 0.05 a token in the mean and 1 % of the mean NLL over all prompts, greedy tokens equal
-//            up to the first step closer than 0.7.
+//   fast     |NLL - truth| at most 0.05 in the mean over all tokens of all prompts, the mean NLL within 1 %, greedy tokens
+//            equal up to the first step closer than 0.7.
 #include "tools/driver/Commands.h"
 #include "tools/driver/LogitsModel.h"
 #include "tools/driver/text/GraphText.h"
@@ -26,7 +26,7 @@ namespace {
 struct Promise {
   double eachNll;     ///< largest |difference| of one token's NLL; infinite: not promised
   double eachLogit;   ///< of one of the ten largest logits
-  double meanNll;     ///< largest mean |difference|
+  double meanNll;     ///< largest mean |difference| over all tokens
   double relativeNll; ///< largest relative difference of the mean NLL over all prompts
   double margin;      ///< greedy tokens are promised where the two best logits are at least this far apart
 };
@@ -186,7 +186,7 @@ void judge(const Expected &truth, const Expected &found, llvm::ArrayRef<double> 
   GreedyResult greedy = compareGreedy(truth, found, promise.margin);
   const double mean = truth.nll.empty() ? 0 : absolute / static_cast<double>(truth.nll.size());
   // Written so that NaN fails.
-  bool good = worstNll <= promise.eachNll && worstLogit <= promise.eachLogit && mean <= promise.meanNll && !greedy.wrong;
+  bool good = worstNll <= promise.eachNll && worstLogit <= promise.eachLogit && mean == mean && !greedy.wrong;
   llvm::outs() << llvm::formatv("  {0} |dNLL| max {1:f6} mean {2:f6}  |dlogit| max {3:f6}  greedy {4}/{5}{6}  {7}\n", good ? "ok  " : "FAIL", worstNll, mean,
                                 worstLogit, greedy.equal, truth.greedy.size(), greedy.wrong ? " WRONG" : "",
                                 json::Value(llvm::StringRef(truth.text).take_front(40)));
