@@ -9,11 +9,14 @@ using namespace mlir;
 
 namespace tilewright::tw {
 
+/// Rows at a time: each of the four loops over pages has its own buffers.
+static constexpr int64_t kMostRows = 48;
+
 LogicalResult AttentionOp::buildKernel(KernelBuilder &kernel) {
   if (!getState())
     return emitOpError("has no kernel form without a state: wanted the ragged form");
   PagedAttentionSpec spec{getOperation(), getQuery(), getState(), getSinks(), getScale().convertToDouble(),
-                          getCausal() == "end", std::nullopt};
+                          getCausal() == "end", std::nullopt, 0.0, kMostRows};
   if (getWindow())
     spec.window = *getWindow();
   if (getSoftcap())

@@ -30,6 +30,7 @@ FailureOr<PagedAttention> PagedAttention::create(const PagedAttentionSpec &spec,
   a.dimV = buffers[1].getDimSize(2);
   a.group = a.heads / a.headsKv;
   a.queryTile = kernel.shapeClass().queryTile;
+  a.piece = std::clamp<int64_t>(spec.mostRows / a.group, 1, a.queryTile);
   return a;
 }
 
@@ -48,8 +49,21 @@ LogicalResult PagedAttention::build(llvm::function_ref<std::pair<Value, Value>(P
     return failure();
   ValueRange done = kernel.forChunks(destination, [&](Value chunk, ValueRange state) -> SmallVector<Value> {
     loadItem(chunk);
-    auto [acc, sums] = item(*this);
-    return {storeItem(acc, sums, state[0])};
+    auto run = [&](Value destination) {
+      loadQuery();
+      auto [acc, sums] = item(*this);
+      return storeItem(acc, sums, destination);
+    };
+    if (piece == queryTile)
+      return {run(state[0])};
+    Value first = firstRow, all = tileRows, start = position;
+    return t.loop(t.constant(0), t.ceilDiv(all, piece), state, [&](Value index, ValueRange inner) -> SmallVector<Value> {
+      Value done = t.mul(index, t.constant(piece));
+      firstRow = t.add(first, done);
+      position = t.add(start, done);
+      tileRows = t.min(t.constant(piece), t.sub(all, done));
+      return {run(inner[0])};
+    });
   });
   kernel.setChunks(KernelBuilder::Count::Tiles, 1, headsKv);
   kernel.finish(0, done[0]);
@@ -68,11 +82,13 @@ void PagedAttention::loadItem(Value chunk) {
   position = field(2);
   kvLen = field(3);
   firstPage = field(4);
+}
 
+void PagedAttention::loadQuery() {
   // The tile's rows one by one: the rows behind them belong to others.
   OpFoldResult zero = t.b.getIndexAttr(0), firstHead = t.mul(head, t.constant(group));
   double scale = spec.softcap > 0.0 ? spec.scale : spec.scale * kLog2E;
-  q = t.loop(t.constant(0), tileRows, t.filled({queryTile, group, dim}, 0.0), [&](Value row, ValueRange state) -> SmallVector<Value> {
+  q = t.loop(t.constant(0), tileRows, t.filled({piece, group, dim}, 0.0), [&](Value row, ValueRange state) -> SmallVector<Value> {
     Value from = t.slice(query, {t.add(firstRow, row), firstHead, zero}, {1, group, dim}, {group, dim});
     Value to = t.slice(state[0], {row, zero, zero}, {1, group, dim}, {group, dim});
     Value scaled = t.elementwise(from, to, [&](TileBuilder &s, ValueRange a) { return s.mul(a[0], s.f32(scale)); });
@@ -177,7 +193,7 @@ std::pair<Value, Value> PagedAttention::initial() {
     return {t.filled({rows()}, kMasked), t.filled({rows()}, 0.0)};
   Value own = t.slice(sinks, {t.mul(head, t.constant(group))}, group);
   AffineMap perHead = t.map(2, {t.d(1)}), elements = t.map(2, {t.d(0), t.d(1)});
-  Value maximum = t.generic(own, t.alloc({queryTile, group}, t.b.getF32Type()), {perHead, elements}, "pp",
+  Value maximum = t.generic(own, t.alloc({piece, group}, t.b.getF32Type()), {perHead, elements}, "pp",
                             [](TileBuilder &s, ValueRange a) { return s.mul(s.toF32(a[0]), s.f32(kLog2E)); });
   return {t.reshape(maximum, rows()), t.filled({rows()}, 1.0)};
 }

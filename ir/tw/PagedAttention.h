@@ -18,11 +18,12 @@ struct PagedAttentionSpec {
   bool causal;
   std::optional<int64_t> window;
   double softcap = 0.0; ///< 0: none
+  int64_t mostRows;     ///< rows M of an item's buffers, unless one query row has more
 };
 
 /// One work item: a tile of query rows (an entry of the step's tile table) and one key/value head; chunk number = tile *
 /// Hkv + head. The G = H / Hkv query heads of the group stand row by row: row r of the item is head r % G of query row
-/// r / G. Scores are in units of log2, so that a weight is exp2(score - maximum).
+/// r / G. Where those are too many, the item is done in pieces of some query rows. Scores are in units of log2, so that a weight is exp2(score - maximum).
 class PagedAttention {
 public:
   /// Checks that the variant has a kernel form; a diagnostic on the op otherwise.
@@ -32,7 +33,7 @@ public:
   /// unnormalised output [M, Dv] and the sums of weights [M].
   mlir::LogicalResult build(llvm::function_ref<std::pair<mlir::Value, mlir::Value>(PagedAttention &)> item);
 
-  int64_t rows() const { return queryTile * group; } ///< M
+  int64_t rows() const { return piece * group; } ///< M
   int64_t valueDim() const { return dimV; }
   bool hasSinks() const { return static_cast<bool>(spec.sinks); }
   /// Score that a masked key has; below every real one.
@@ -63,12 +64,14 @@ private:
       : t(kernel.builder(), kernel.loc()), spec(spec), kernel(kernel) {}
 
   void loadItem(mlir::Value chunk);
+  void loadQuery();
   mlir::Value storeItem(mlir::Value acc, mlir::Value sums, mlir::Value destination);
   mlir::Value pageNumber(mlir::Value page);
 
   PagedAttentionSpec spec;
   KernelBuilder &kernel;
   int64_t heads = 0, headsKv = 0, group = 0, dim = 0, dimV = 0, queryTile = 0;
+  int64_t piece = 0; ///< query rows at a time
   mlir::Value query, keys, valuesPool, sinks, tiles, pages; ///< kernel arguments
   mlir::Value head, firstRow, tileRows, position, kvLen, firstPage; ///< of the item
   mlir::Value q; ///< [M, D], scaled

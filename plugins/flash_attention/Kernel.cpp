@@ -31,11 +31,14 @@ static SmallVector<Value> visitPage(tw::PagedAttention &a, Value page, ValueRang
   return {maximum, total, a.accumulate(acc, weights, a.values(page, masked))};
 }
 
+/// Rows whose scores, queries and sums an item keeps: more than a core's cache serves well.
+static constexpr int64_t kMostRows = 128;
+
 LogicalResult AttentionOp::buildKernel(KernelBuilder &kernel) {
   if (!getState())
     return emitOpError("has no kernel form without a state: wanted the ragged form");
   tw::PagedAttentionSpec spec{getOperation(),         getQuery(), getState(), getSinks(), getScale().convertToDouble(),
-                              getCausal() == "end", std::nullopt};
+                              getCausal() == "end", std::nullopt, 0.0, kMostRows};
   if (getWindow())
     spec.window = *getWindow();
   if (getSoftcap())
