@@ -106,6 +106,12 @@ private:
       arguments.push_back(arith::IndexCastOp::create(builder, loc, builder.getIndexType(), block->getArgument(i)));
     func::CallOp::create(builder, loc, kernel, arguments);
     func::ReturnOp::create(builder, loc);
+    // LLVM knows nothing of these.
+    for (unsigned i = 0; i < count; ++i)
+      if (DictionaryAttr attrs = kernel.getArgAttrDict(i))
+        for (NamedAttribute attr : attrs)
+          if (attr.getName().strref().starts_with("tw."))
+            kernel.removeArgAttr(i, attr.getName());
     return success();
   }
 

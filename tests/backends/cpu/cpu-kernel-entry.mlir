@@ -17,6 +17,7 @@
 // CHECK: %[[E:.*]] = arith.index_cast %[[END]] : i64 to index
 // CHECK: call @kernel.body(%[[M]], %[[KI]], %[[F]], %[[B]], %[[E]])
 // CHECK: func.func private @kernel.body(
+// CHECK-NOT: tw.
 func.func @kernel(%x: memref<?x?xf32> {tw.dims = ["N", "K"]}, %k: index {tw.symbol = "K"}, %f: f32, %begin: index, %end: index) {
   return
 }
