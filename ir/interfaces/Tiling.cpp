@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -123,18 +125,58 @@ void sliceOfLoops(OpBuilder &b, Location loc, RankedTensorType type, const LoopD
   }
 }
 
-/// Whether every result of an affine map is a multiple of `factor`, given which operands are.
-bool allMultiplesOf(AffineMap map, ValueRange operands, int64_t factor) {
+int64_t knownDivisor(OpFoldResult value);
+
+/// The largest number known to divide every result of an affine map, given what is known of its operands.
+int64_t divisorOfMap(AffineMap map, ValueRange operands) {
   SmallVector<AffineExpr> dims, symbols;
   for (auto [i, operand] : llvm::enumerate(operands)) {
     bool isDim = i < map.getNumDims();
     AffineExpr e = isDim ? getAffineDimExpr(i, map.getContext())
                          : getAffineSymbolExpr(i - map.getNumDims(), map.getContext());
-    (isDim ? dims : symbols).push_back(isMultipleOf(OpFoldResult(operand), factor) ? e * factor : e);
+    int64_t divisor = knownDivisor(OpFoldResult(operand));
+    (isDim ? dims : symbols).push_back(divisor ? e * divisor : e);
   }
-  return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
-    return expr.replaceDimsAndSymbols(dims, symbols).isMultipleOf(factor);
-  });
+  int64_t divisor = 0;
+  for (AffineExpr expr : map.getResults())
+    divisor = std::gcd(divisor, simplifyAffineExpr(expr.replaceDimsAndSymbols(dims, symbols), map.getNumDims(), map.getNumSymbols()).getLargestKnownDivisor());
+  return divisor;
+}
+
+/// The largest number known to divide `value`; 0 for the number 0, which everything divides.
+int64_t knownDivisor(OpFoldResult value) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return std::abs(*constant);
+  auto v = cast<Value>(value);
+  if (auto argument = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast_or_null<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
+    if (!loop)
+      return 1;
+    std::optional<SmallVector<Value>> ivs = loop.getLoopInductionVars();
+    std::optional<SmallVector<OpFoldResult>> lows = loop.getLoopLowerBounds(), steps = loop.getLoopSteps();
+    if (!ivs || !lows || !steps)
+      return 1;
+    for (auto [iv, low, step] : llvm::zip_equal(*ivs, *lows, *steps))
+      if (iv == v)
+        return std::gcd(knownDivisor(low), knownDivisor(step));
+    return 1;
+  }
+  Operation *op = v.getDefiningOp();
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    return divisorOfMap(apply.getAffineMap(), apply.getMapOperands());
+  if (auto min = dyn_cast<affine::AffineMinOp>(op))
+    return divisorOfMap(min.getMap(), min.getOperands());
+  if (auto add = dyn_cast<arith::AddIOp>(op))
+    return std::gcd(knownDivisor(add.getLhs()), knownDivisor(add.getRhs()));
+  if (auto sub = dyn_cast<arith::SubIOp>(op))
+    return std::gcd(knownDivisor(sub.getLhs()), knownDivisor(sub.getRhs()));
+  if (auto mul = dyn_cast<arith::MulIOp>(op)) {
+    int64_t product;
+    if (llvm::MulOverflow(knownDivisor(mul.getLhs()), knownDivisor(mul.getRhs()), product))
+      return 1;
+    return product;
+  }
+  return 1;
 }
 
 } // namespace
@@ -310,37 +352,6 @@ FailureOr<TilingResult> tileOfOperands(Operation *op, const FailureOr<LoopMap> &
   return tileByLoops(op, map, b, loopOffsets, loopSizes);
 }
 
-bool isMultipleOf(OpFoldResult value, int64_t factor) {
-  if (factor == 1)
-    return true;
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return *constant % factor == 0;
-  auto v = cast<Value>(value);
-  if (auto argument = dyn_cast<BlockArgument>(v)) {
-    auto loop = dyn_cast_or_null<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
-    if (!loop)
-      return false;
-    std::optional<SmallVector<Value>> ivs = loop.getLoopInductionVars();
-    std::optional<SmallVector<OpFoldResult>> lows = loop.getLoopLowerBounds(), steps = loop.getLoopSteps();
-    if (!ivs || !lows || !steps)
-      return false;
-    for (auto [iv, low, step] : llvm::zip_equal(*ivs, *lows, *steps))
-      if (iv == v)
-        return isMultipleOf(low, factor) && isMultipleOf(step, factor);
-    return false;
-  }
-  Operation *op = v.getDefiningOp();
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
-    return allMultiplesOf(apply.getAffineMap(), apply.getMapOperands(), factor);
-  if (auto min = dyn_cast<affine::AffineMinOp>(op))
-    return allMultiplesOf(min.getMap(), min.getOperands(), factor);
-  if (auto add = dyn_cast<arith::AddIOp>(op))
-    return isMultipleOf(add.getLhs(), factor) && isMultipleOf(add.getRhs(), factor);
-  if (auto sub = dyn_cast<arith::SubIOp>(op))
-    return isMultipleOf(sub.getLhs(), factor) && isMultipleOf(sub.getRhs(), factor);
-  if (auto mul = dyn_cast<arith::MulIOp>(op))
-    return isMultipleOf(mul.getLhs(), factor) || isMultipleOf(mul.getRhs(), factor);
-  return false;
-}
+bool isMultipleOf(OpFoldResult value, int64_t factor) { return knownDivisor(value) % factor == 0; }
 
 } // namespace tilewright
