@@ -74,14 +74,20 @@ Model::Model(const std::string &folder, const ModelOptions &options)
   pages =
       std::make_unique<PagePool>(stateGeometry(artifact->manifest()), options.memoryLimit ? 1 : contextPages, budget);
   arenas = std::make_unique<ArenaPool>(budget);
-  if (const auto *tokenizer = artifact->manifest()->tokenizer())
-    text.emplace(tokenizerData(*tokenizer));
   json = describeModel(*this);
   messages.write(TW_LOG_INFO, "loaded " + folder + ": level " + artifact->level().name()->str() + ", numerics " +
                                   artifact->manifest()->numerics()->str() + ", " + std::to_string(threads()) +
                                   (threads() == 1 ? " thread" : " threads") + ", context " +
                                   std::to_string(contextLength) + ", " + std::to_string(artifact->weightBytes()) +
                                   " bytes of weights");
+}
+
+const Tokenizer *Model::tokenizer() const {
+  const auto *data = artifact->manifest()->tokenizer();
+  if (!data)
+    return nullptr;
+  std::call_once(textMade, [&] { text.emplace(tokenizerData(*data)); });
+  return &*text;
 }
 
 std::shared_ptr<Session> Model::createSession() { return std::make_shared<Session>(shared_from_this()); }

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,8 +64,9 @@ public:
   const PagePool &pagePool() const { return *pages; }
   const ArenaPool &arenaPool() const { return *arenas; }
   const MemoryBudget &memory() const { return budget; }
-  /// Null when the artifact has none.
-  const Tokenizer *tokenizer() const { return text ? &*text : nullptr; }
+  /// Null when the artifact has none. Made when it is first asked for, since steps on token ids do not need it: throws as
+  /// Tokenizer's constructor (UNSUPPORTED for a kind that is not known).
+  const Tokenizer *tokenizer() const;
   /// JSON, see describeModel().
   const std::string &description() const { return json; }
   const Log &log() const { return messages; }
@@ -82,7 +84,8 @@ private:
   MemoryBudget budget;
   std::unique_ptr<PagePool> pages;
   std::unique_ptr<ArenaPool> arenas;
-  std::optional<Tokenizer> text;
+  mutable std::once_flag textMade;
+  mutable std::optional<Tokenizer> text;
   std::string json;
 };
 

@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @two
 // CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4x2x320xi8>, %[[B:[a-z0-9]+]]: tensor<4x2x544xi8>
 func.func @two(%x: tensor<?x64xf32>, %a: tensor<64x64x!quantization.q4_1>, %b: tensor<64x64x!quantization.q8_0>) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
-  // CHECK: %[[Q:[a-z0-9_]+]], %[[S:[a-z0-9_]+]], %[[Z:[a-z0-9_]+]] = tw.quantize_rows %{{.*}} block 32 : tensor<?x64xf32> -> tensor<?x64xi8>, tensor<?x2xf32>, tensor<?x2xf32>
+  // CHECK: %[[Q:[a-z0-9_]+]], %[[S:[a-z0-9_]+]], %[[Z:[a-z0-9_]+]] = tw.quantize_rows %{{.*}} block 16 : tensor<?x64xf32> -> tensor<?x64xi8>, tensor<?x4xf32>, tensor<?x4xf32>
   // CHECK-NEXT: %[[Y:.*]] = tw.packed_linear %[[Q]] scales(%[[S]] : tensor<?x2xf32>) sums(%[[Z]] : tensor<?x2xf32>) weight(%[[A]] : tensor<4x2x320xi8>) {element = !quantization.q4_1} : tensor<?x64xi8> -> tensor<?x64xf32>
   // CHECK-NEXT: %[[Q2:[a-z0-9_]+]], %[[S2:[a-z0-9_]+]], %[[Z2:[a-z0-9_]+]] = tw.quantize_rows %[[Y]] block 32
   // CHECK-NEXT: tw.packed_linear %[[Q]] scales(%[[S]] : tensor<?x2xf32>) sums(%[[Z]] : tensor<?x2xf32>) weight(%[[B]] : tensor<4x2x544xi8>)
