@@ -162,6 +162,9 @@ RowBlock chooseRowBlock(linalg::LinalgOp op, const CpuLevel &level) {
   for (Value operand : op->getOperands())
     if (Type type = getElementTypeOrSelf(operand.getType()); type.isIntOrFloat())
       bytes = std::max<int64_t>(bytes, llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
+  // Positions in the tile are numbers of 8 bytes.
+  if (!op.getBlock()->getOps<linalg::IndexOp>().empty())
+    bytes = std::max<int64_t>(bytes, 8);
   int64_t total = bytes;
   for (int64_t extent : extents)
     total *= extent;
