@@ -47,7 +47,7 @@ bench: build model ## measure this build on the small model
 format: ## format C++ sources in place
 	@$(STEP) "Formatting" tools/format
 
-docs: build ## regenerate docs/dialects from the dialect definitions
+docs: setup $(BUILD)/build.ninja ## regenerate docs/dialects from the dialect definitions
 	@$(STEP) "Writing docs/dialects" ninja -C $(BUILD) tilewright_dialect_docs_update
 
 install: build ## install into PREFIX (default /usr/local)
