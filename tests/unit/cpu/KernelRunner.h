@@ -14,6 +14,7 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
 
 namespace tilewright::test {
@@ -30,10 +31,10 @@ inline mlir::MLIRContext &context() {
   return *shared;
 }
 
-/// A loaded kernel library; unloaded and removed at the end.
-class LoadedKernels {
+/// A kernel library, compiled and loaded.
+class KernelLibrary {
 public:
-  LoadedKernels(llvm::StringRef file, const CpuLevel &level) {
+  KernelLibrary(llvm::StringRef file, const CpuLevel &level) {
     std::string path = (TILEWRIGHT_TEST_DATA "/unit/cpu/kernels/" + file).str();
     mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(path, &context());
     if (!module) {
@@ -46,6 +47,7 @@ public:
       return;
     }
     objects->push_back(llvm::cantFail(emitMemoryFunctions()));
+    llvm::SmallString<128> library;
     llvm::sys::fs::createTemporaryFile("tilewright-kernel", "so", library);
     if (llvm::Error error = linkSharedObject(*objects, library)) {
       ADD_FAILURE() << llvm::toString(std::move(error));
@@ -54,14 +56,10 @@ public:
     handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       ADD_FAILURE() << dlerror();
-  }
-  ~LoadedKernels() {
-    if (handle)
-      dlclose(handle);
     llvm::sys::fs::remove(library);
   }
-  LoadedKernels(const LoadedKernels &) = delete;
-  LoadedKernels &operator=(const LoadedKernels &) = delete;
+  KernelLibrary(const KernelLibrary &) = delete;
+  KernelLibrary &operator=(const KernelLibrary &) = delete;
 
   /// Runs chunks [begin, end) of kernel `name`; false when it could not be loaded.
   bool run(const char *name, std::vector<const void *> args, int64_t begin, int64_t end) {
@@ -76,8 +74,25 @@ public:
   }
 
 private:
-  llvm::SmallString<128> library;
   void *handle = nullptr;
+};
+
+/// The kernels of a file for a level; each is compiled once in the program's life.
+class LoadedKernels {
+public:
+  LoadedKernels(llvm::StringRef file, const CpuLevel &level) {
+    static std::map<std::pair<std::string, const CpuLevel *>, std::unique_ptr<KernelLibrary>> libraries;
+    std::unique_ptr<KernelLibrary> &entry = libraries[{file.str(), &level}];
+    if (!entry)
+      entry = std::make_unique<KernelLibrary>(file, level);
+    library = entry.get();
+  }
+  bool run(const char *name, std::vector<const void *> args, int64_t begin, int64_t end) {
+    return library->run(name, std::move(args), begin, end);
+  }
+
+private:
+  KernelLibrary *library;
 };
 
 /// An index argument's slot.
