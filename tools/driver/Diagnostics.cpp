@@ -11,8 +11,11 @@ namespace tilewright::driver {
 int report(llvm::Error error, ExitCode code) {
   if (!error)
     return Success;
-  llvm::handleAllErrors(std::move(error), [](const llvm::ErrorInfoBase &info) {
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
     llvm::errs() << "tilewright: error: " << info.message() << "\n";
+    // frontend/graph/Errors.h: the input is well formed, and nothing here can handle it.
+    if (code == BadInput && info.convertToErrorCode() == std::errc::not_supported)
+      code = Unsupported;
   });
   return code;
 }

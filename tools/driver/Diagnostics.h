@@ -14,7 +14,8 @@ namespace tilewright::driver {
 /// Exit codes of every command (docs/status-and-exit-codes.md).
 enum ExitCode { Success = 0, WorkFailed = 1, Usage = 2, BadInput = 3, Unsupported = 4, Incompatible = 5, Resources = 6, CheckFailed = 7 };
 
-/// Prints the error, if there is one, and returns `code`; Success otherwise.
+/// Prints the error, if there is one, and returns `code` (Unsupported instead of BadInput where the error says so);
+/// Success otherwise.
 int report(llvm::Error error, ExitCode code);
 
 /// Prints MLIR diagnostics with their notes while it lives.
