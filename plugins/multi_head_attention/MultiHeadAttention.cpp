@@ -80,6 +80,11 @@ template <typename Op> LogicalResult checkModule(Op op, Value source) {
     return op.emitOpError("has result ") << result << ", wanted " << wanted;
   if (op.getScale() && !op.getScale()->isFinite()) // (C6)
     return op.emitOpError("wants a finite scale");
+  if (Value mask = op.getMask()) { // (C7); tw.attention compares the rest when this op is lowered
+    int64_t rank = typeOf(mask).getRank();
+    if (rank < 2 || rank > 4)
+      return op.emitOpError("wants a mask of rank 2 to 4, found ") << typeOf(mask);
+  }
   return success();
 }
 

@@ -161,9 +161,6 @@ def plugin_names(tree):
         for name in tree.plugins:
             if path.startswith((f"plugins/{name}/", f"tests/plugins/{name}/")):
                 continue
-            # A plugin's tests may use another plugin's ops where they say that they need it.
-            if path.startswith("tests/plugins/") and re.search(rf"^// REQUIRES:.*\bplugin-{name}\b", tree.text(path), re.M):
-                continue
             forms = [name, f"tilewright_{name}"]
             if "_" in name:
                 forms += [name.replace("_", "-"), "".join(part.capitalize() for part in name.split("_"))]

@@ -95,3 +95,11 @@ func.func @self_attention_c7(%x: tensor<2x3x4xf32>, %w: tensor<4x4xf32>, %m: ten
   %0 = "multi_head_attention.self_attention"(%x, %w, %w, %w, %m) {heads = 2 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 1>} : (tensor<2x3x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<2x3xi1>) -> tensor<2x3x4xf32>
   return %0 : tensor<2x3x4xf32>
 }
+
+// -----
+
+func.func @self_attention_c7_rank(%x: tensor<2x3x4xf32>, %w: tensor<4x4xf32>, %m: tensor<3xi1>) {
+  // expected-error @+1 {{wants a mask of rank 2 to 4, found 'tensor<3xi1>'}}
+  %0 = "multi_head_attention.self_attention"(%x, %w, %w, %w, %m) {heads = 2 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 1>} : (tensor<2x3x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<3xi1>) -> tensor<2x3x4xf32>
+  return
+}
