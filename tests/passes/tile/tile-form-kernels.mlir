@@ -103,12 +103,3 @@ func.func @none(%x: tensor<?x64xf32>) -> tensor<?xf32> {
   %y = tw.reduce "sum" %x dims [1] : tensor<?x64xf32> -> tensor<?xf32>
   return %y : tensor<?xf32>
 }
-
-// -----
-
-func.func @window(%q: tensor<?x9x64xf32>, %s: !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>) -> tensor<?x9x64xf32> {
-  // expected-error @below {{has no kernel form with a window and no causal mask}}
-  %o = tw.attention query(%q : tensor<?x9x64xf32>) state(%s : !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>) row_start(%r : tensor<?xi32>)
-         kv_len(%l : tensor<?xi32>) positions(%p : tensor<?xi32>) {scale = 0.125 : f64, causal = "none", window = 5 : i64} -> tensor<?x9x64xf32>
-  return %o : tensor<?x9x64xf32>
-}

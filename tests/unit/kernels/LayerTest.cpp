@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A decoder layer with everything around it, compiled and run on batches of sequences, against plain arithmetic.
-#include "ProgramRunner.h"
-#include "ReferenceModel.h"
+#include "tests/unit/kernels/ProgramRunner.h"
+#include "tests/unit/kernels/ReferenceModel.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/Support/MemoryBuffer.h"
