@@ -334,6 +334,10 @@ llvm::Error Translator::addOpByName(const graph::Op &op) {
   OperationState state(locate(&op), name);
   if (!state.name.isRegistered())
     return fail("'" + dialect + "' has no such op");
+  // A graph file is data: the words of later stages, which say what machine code is, are not for it.
+  bool isScalarOp = path.size() > 1 && (dialect == "arith" || dialect == "math");
+  if (dialect != tw::TwDialect::getDialectNamespace() && !isScalarOp && !state.name.hasInterface<ReferenceLowering>())
+    return fail("it is no op of a graph: it has no reference lowering");
   llvm::Expected<SmallVector<Type>> types = resultTypes(op);
   if (!types)
     return types.takeError();

@@ -33,6 +33,8 @@ llvm::Expected<Type> typeOf(const graph::TensorType &type, MLIRContext &context,
   Type element = mlir::parseType(spelling, &context);
   if (!element)
     return badInput("element type " + quoted(spelling) + ": " + why);
+  if (!element.isIntOrFloat() && !isa<StorageType>(element))
+    return badInput("element type " + quoted(spelling) + " is neither a number nor a storage type");
   SmallVector<int64_t> shape;
   if (type.shape())
     for (const graph::Dim *dim : *type.shape())

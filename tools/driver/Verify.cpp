@@ -249,8 +249,10 @@ int verifyModel(const VerifyOptions &options) {
   if (!prompts)
     return report(prompts.takeError(), BadInput);
 
+  // Stored results are f64's: the interpreter itself answers for them in f64.
+  const auto precision = options.expected.empty() ? reference::Precision::F32 : reference::Precision::F64;
   llvm::Expected<std::unique_ptr<LogitsModel>> model =
-      options.artifact.empty() ? referenceModel(session, module, reference::Precision::F32) : artifactModel(options.artifact);
+      options.artifact.empty() ? referenceModel(session, module, precision) : artifactModel(options.artifact);
   if (!model)
     return report(model.takeError(), WorkFailed);
   std::unique_ptr<LogitsModel> truthModel;

@@ -118,3 +118,23 @@ func.func @attention_ragged(%q: tensor<?x9x64xf32>, %k: tensor<?x3x64xf32>, %r: 
        {scale = 0.125 : f64, causal = "end"} -> tensor<?x9x64xf32>
   return %0, %s1 : tensor<?x9x64xf32>, !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>
 }
+
+// CHECK-LABEL: func.func @contractions
+func.func @contractions(%a: tensor<2x9x?x64xf32>) -> tensor<2x9x?x?xf32> {
+  // CHECK: tw.batch_matmul %{{.*}}, %{{.*}} {transpose_b = true} : tensor<2x9x?x64xf32>, tensor<2x9x?x64xf32> -> tensor<2x9x?x?xf32>
+  %s = tw.batch_matmul %a, %a {transpose_b = true} : tensor<2x9x?x64xf32>, tensor<2x9x?x64xf32> -> tensor<2x9x?x?xf32>
+  // CHECK: tw.softmax %{{.*}} dim 3 : tensor<2x9x?x?xf32>
+  %p = tw.softmax %s dim 3 : tensor<2x9x?x?xf32>
+  return %p : tensor<2x9x?x?xf32>
+}
+
+func.func private @kernel(tensor<?x64xf32> {tw.source = ["operand", 0]})
+
+// CHECK-LABEL: func.func @tile_stage
+func.func @tile_stage(%t: tensor<4x2x2048xi8>, %ids: tensor<?xi32>) -> tensor<?x64xf32> {
+  // CHECK: tw.packed_gather %{{.*}}, %{{.*}} {element = f32} : tensor<4x2x2048xi8>, tensor<?xi32> -> tensor<?x64xf32>
+  %x = tw.packed_gather %t, %ids {element = f32} : tensor<4x2x2048xi8>, tensor<?xi32> -> tensor<?x64xf32>
+  // CHECK: tw.dispatch @kernel(%{{.*}}) chunks #{{.*}} : (tensor<?x64xf32>) -> tensor<?x64xf32>
+  %y = tw.dispatch @kernel(%x) chunks affine_map<()[n, r, t, l] -> (n floordiv 16)> : (tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}

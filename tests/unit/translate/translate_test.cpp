@@ -214,6 +214,21 @@ TEST_F(TranslateErrors, UnknownOp) {
             "memory.twg: function 'main', op 0 'tw.linera': 'tw' has no such op");
 }
 
+/// Ops of the compiler's later stages are registered, too.
+TEST_F(TranslateErrors, OpsOfLaterStages) {
+  std::string error = fail({"func.return", {}, {}, {}, {rows}, {}, ""}, 1);
+  EXPECT_EQ(error,
+            "memory.twg: function 'main', op 0 'func.return': it is no op of a graph: it has no reference lowering");
+  error = fail({"arith.negf", {}, {}, {}, {rows}, {}, ""}, 1);
+  EXPECT_EQ(error,
+            "memory.twg: function 'main', op 0 'arith.negf': it is no op of a graph: it has no reference lowering");
+}
+
+TEST_F(TranslateErrors, ElementTypesThatAreNoNumbers) {
+  std::string error = fail({"tw.cast", {}, {}, {}, {Tensor{"!tw.state<tensor<?x4xf32>>", {"N", 4}}}, {}, ""}, 1);
+  EXPECT_NE(error.find("is neither a number nor a storage type"), std::string::npos) << error;
+}
+
 TEST_F(TranslateErrors, UnknownAttribute) {
   EXPECT_EQ(fail({"tw.neg", {}, {}, {GraphAttribute("scale", 1.0)}, {rows}, {}, ""}, 1),
             "memory.twg: function 'main', op 0 'tw.neg': there is no attribute 'scale'");
