@@ -2,12 +2,14 @@
 // Shape classes and levels: programs of kernels, compiled once per class and level.
 #include "tools/driver/Compiler.h"
 
+#include "backends/cpu/Instructions.h"
 #include "ir/tw/Tw.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
 #include "tools/driver/Manifest.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -74,13 +76,51 @@ static OwningOpRef<ModuleOp> kernelsOf(ModuleOp program) {
   return kernels;
 }
 
-static void describeKernels(ModuleOp kernels, StringRef variant, artifact::LevelT &level) {
-  for (auto function : kernels.getOps<func::FuncOp>()) {
+/// Sizes of the tile that a kernel writes into its result for one chunk, as far as they are known.
+static std::vector<uint32_t> tileOf(func::FuncOp kernel) {
+  std::vector<uint32_t> tile;
+  kernel.walk([&](tensor::InsertSliceOp insert) {
+    if (insert.getDestType().hasStaticShape() || !tile.empty())
+      return;
+    for (int64_t size : insert.getStaticSizes())
+      tile.push_back(ShapedType::isDynamic(size) ? 0 : static_cast<uint32_t>(size));
+  });
+  return tile;
+}
+
+/// Names of the packed layouts that a kernel reads: weights are rank-3 bytes, told apart by the bytes of their blocks.
+static std::string layoutsOf(func::FuncOp kernel, const artifact::ManifestT &manifest) {
+  llvm::SmallSetVector<StringRef, 2> names;
+  for (Type type : kernel.getArgumentTypes()) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    if (!buffer || buffer.getRank() != 3 || !buffer.getElementType().isInteger(8))
+      continue;
+    for (const auto &weight : manifest.weights) {
+      const artifact::LayoutT &layout = *manifest.layouts[weight->layout];
+      if (weight->shape.size() == 2 && weight->length == static_cast<uint64_t>(buffer.getNumElements()) &&
+          weight->shape[1] == buffer.getDimSize(1) * layout.block_elements)
+        names.insert(layout.name);
+    }
+  }
+  return llvm::join(names, "/");
+}
+
+static LogicalResult describeKernels(ModuleOp kernels, ArrayRef<ObjectBytes> objects, StringRef variant, artifact::LevelT &level,
+                                     const artifact::ManifestT &manifest) {
+  for (auto [function, object] : llvm::zip_equal(kernels.getOps<func::FuncOp>(), objects)) {
+    llvm::Expected<InstructionSummary> instructions = summarizeInstructions(object);
+    if (!instructions)
+      return function.emitError("cannot read the compiled kernel: ") << llvm::toString(instructions.takeError());
     auto kernel = std::make_unique<artifact::KernelT>();
     kernel->name = function.getSymName().str();
     kernel->variant = variant.str();
+    kernel->instruction = instructions->main;
+    kernel->fallback = instructions->fallback;
+    kernel->tile = tileOf(function);
+    kernel->layout = layoutsOf(function, manifest);
     level.kernels.push_back(std::move(kernel));
   }
+  return success();
 }
 
 LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entry, const CpuLevel &level, const ProgramTables &tables,
@@ -100,6 +140,8 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entr
     FailureOr<std::vector<ObjectBytes>> compiled = compileKernels(*kernels, level, suffix);
     if (failed(compiled))
       return failure();
+    if (failed(describeKernels(*kernels, *compiled, shapeClass.name, *described, manifest)))
+      return failure();
     std::move(compiled->begin(), compiled->end(), std::back_inserter(objects));
 
     std::string symbol = "tw.step" + suffix;
@@ -118,7 +160,6 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entr
     describeArena(program.plan.find(module.lookupSymbol(entry))->second, *variant);
     minRows = variant->max_rows + 1;
     described->steps.push_back(std::move(variant));
-    describeKernels(*kernels, shapeClass.name, *described);
   }
   FailureOr<ObjectBytes> object = emitObject(*steps, level);
   if (failed(object))
