@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tile-quantize-activations: products become integer where the weight's storage type allows it (fast numerics only).
-#include "passes/api/Receipts.h"
 #include "passes/tile/Passes.h"
 
 #include "ir/interfaces/Interfaces.h"
+#include "ir/tile/Tile.h"
 #include "ir/tw/Tw.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "ir/tile/Tile.h"
 
 using namespace mlir;
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A decoder layer with everything around it, compiled and run on batches of sequences, against plain arithmetic.
+#include "tests/unit/kernels/Batch.h"
+#include "tests/unit/kernels/Inputs.h"
 #include "tests/unit/kernels/ProgramRunner.h"
 #include "tests/unit/kernels/ReferenceModel.h"
 
 #include "mlir/AsmParser/AsmParser.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace tilewright;
 using namespace tilewright::test;
@@ -20,20 +21,6 @@ struct Variant {
   double bound; ///< largest difference of a logit, relative to the largest logit
 };
 
-std::string replaced(std::string text, const std::string &word, const std::string &by) {
-  for (size_t at = 0; (at = text.find("@" + word + "@", at)) != std::string::npos; at += by.size())
-    text.replace(at, word.size() + 2, by);
-  return text;
-}
-
-std::string inputText(const std::string &name) {
-  auto file = llvm::MemoryBuffer::getFile(TILEWRIGHT_TEST_DATA "/e2e/Inputs/" + name);
-  if (file)
-    return (*file)->getBuffer().str();
-  ADD_FAILURE() << "cannot read " << name;
-  return "";
-}
-
 std::string programText(const Variant &v) {
   std::string text = inputText("layer.mlir");
   const ModelShape &s = v.shape;
@@ -42,82 +29,6 @@ std::string programText(const Variant &v) {
     text = replaced(text, word, std::to_string(number));
   return inputText(std::string("weight-") + v.weight + ".mlir") + text;
 }
-
-/// Whether this build has the dialects that the program says it needs.
-bool hasDialects(llvm::StringRef text) {
-  std::vector<llvm::StringRef> available = context().getAvailableDialects();
-  while (text.contains("Needs:")) {
-    text = text.split("Needs:").second;
-    llvm::SmallVector<llvm::StringRef> names;
-    text.split('\n').first.split(names, ' ', -1, false);
-    if (!llvm::all_of(names, [&](llvm::StringRef name) { return llvm::is_contained(available, name); }))
-      return false;
-  }
-  return true;
-}
-
-/// Pages of a batch of growing sequences, in a scrambled order.
-class Batch {
-public:
-  Batch(const ModelShape &shape, ProgramRunner &runner, int64_t poolPages) : freePages(poolPages) {
-    for (int64_t i = 0; i < poolPages; ++i)
-      freePages[i] = (i * 7 + 3) % poolPages;
-    // Slots that nothing fills hold NaN.
-    size_t bytes = poolPages * shape.headsKv * shape.dim * kPageTokens * 4;
-    for (int i = 0; i < 2; ++i) {
-      runner.pools.push_back(std::make_shared<Buffer>(bytes));
-      std::fill_n(runner.pools.back()->as<float>(), bytes / 4, NAN);
-    }
-  }
-
-  /// One step: `tokens[b]` are the new tokens of sequence b. All rows' logits are wanted.
-  Step step(const std::vector<std::vector<int32_t>> &tokens, const ShapeClass &shapeClass) {
-    Step s;
-    sequences.resize(tokens.size());
-    s.rowStart.push_back(0);
-    for (size_t b = 0; b < tokens.size(); ++b) {
-      Sequence &sequence = sequences[b];
-      int64_t added = tokens[b].size(), length = sequence.length + added;
-      while (static_cast<int64_t>(sequence.pages.size()) * kPageTokens < length) {
-        sequence.pages.push_back(freePages.back());
-        freePages.pop_back();
-      }
-      for (int64_t i = 0; i < added; ++i) {
-        int32_t position = sequence.length + i;
-        s.tokens.push_back(tokens[b][i]);
-        s.positions.push_back(position);
-        s.rowSlots.push_back(sequence.pages[position / kPageTokens]);
-        s.rowSlots.push_back(position % kPageTokens);
-        s.logitIds.push_back(s.tokens.size() - 1);
-      }
-      for (int64_t i = 0; i < added; i += shapeClass.queryTile)
-        for (int64_t field : {int64_t(s.rowStart.back() + i), std::min(shapeClass.queryTile, added - i), sequence.length + i, length,
-                              int64_t(s.pages.size()), int64_t(sequence.pages.size()), int64_t(b), int64_t(0)})
-          s.tiles.push_back(field);
-      for (int32_t page : sequence.pages)
-        s.pages.push_back(page);
-      s.rowStart.push_back(s.tokens.size());
-      s.kvLen.push_back(length);
-      sequence.length = length;
-    }
-    s.rows = s.logitRows = s.tokens.size();
-    s.paddedRows = llvm::alignTo(s.rows, shapeClass.rowMultiple);
-    s.paddedLogitRows = llvm::alignTo(s.rows, shapeClass.logitRowMultiple);
-    s.tokens.resize(s.paddedRows);
-    s.positions.resize(s.paddedRows);
-    s.rowSlots.resize(2 * s.paddedRows, -1);
-    s.logitIds.resize(s.paddedLogitRows);
-    return s;
-  }
-
-private:
-  struct Sequence {
-    int64_t length = 0;
-    std::vector<int32_t> pages;
-  };
-  std::vector<int32_t> freePages;
-  std::vector<Sequence> sequences;
-};
 
 class Layer : public testing::TestWithParam<std::tuple<Variant, const CpuLevel *>> {};
 
@@ -188,7 +99,7 @@ TEST_P(Layer, AgreesWithPlainArithmetic) {
     for (auto &[name, bytes] : weights.bytes)
       runner->setWeight(name, bytes);
   }
-  Batch batch(s, *runners["decode"], 16);
+  Batch batch(*runners["decode"], 16, s.headsKv, s.dim, s.dim);
   for (auto &[name, runner] : runners)
     runner->pools = runners["decode"]->pools;
   std::vector<ReferenceModel> reference(2, ReferenceModel(s, weights.numbers));
@@ -205,11 +116,7 @@ TEST_P(Layer, AgreesWithPlainArithmetic) {
       tokens[1].push_back(random() % s.vocabulary);
     Step step = batch.step(tokens, shapeClass);
     ProgramRunner &runner = *runners[shapeClass.name.str()];
-    auto table = [&](const std::vector<int32_t> &data) {
-      auto made = runner.buffer(data.size() * 4);
-      std::copy(data.begin(), data.end(), made->as<int32_t>());
-      return made;
-    };
+    auto table = [&](const std::vector<int32_t> &data) { return runner.table(data); };
     auto logits = runner.run("step", {table(step.tokens), table(step.positions), table(step.rowStart), table(step.kvLen),
                                       table(step.logitIds), nullptr}, step);
     ASSERT_TRUE(logits);

@@ -144,6 +144,13 @@ public:
     return results.empty() ? nullptr : results[0];
   }
 
+  /// An argument that holds these numbers.
+  template <typename T> std::shared_ptr<Buffer> table(const std::vector<T> &data) {
+    std::shared_ptr<Buffer> made = buffer(data.size() * sizeof(T));
+    std::copy(data.begin(), data.end(), made->template as<T>());
+    return made;
+  }
+
   std::shared_ptr<Buffer> buffer(size_t bytes) { return all.emplace_back(std::make_shared<Buffer>(bytes)); }
 
 private:

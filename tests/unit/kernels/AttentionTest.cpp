@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attention over paged states with windows, soft caps, sinks and NaN, core's kernel and the fused one, against plain arithmetic.
+#include "tests/unit/kernels/Batch.h"
+#include "tests/unit/kernels/Inputs.h"
+#include "tests/unit/kernels/ProgramRunner.h"
+
+#include <cmath>
+
+using namespace tilewright;
+using namespace tilewright::test;
+
+namespace {
+
+struct Variant {
+  const char *name;
+  const char *program; ///< tests/e2e/Inputs/<this>.mlir
+  int64_t heads, headsKv, dim, dimV;
+  int64_t window; ///< 0: none
+  double softcap; ///< 0: none
+  bool sinks;
+};
+
+class Attention : public testing::TestWithParam<Variant> {};
+
+std::string programText(const Variant &v) {
+  std::string text = inputText(std::string(v.program) + ".mlir"), heads = std::to_string(v.heads);
+  text = replaced(text, "SINKS", v.sinks ? "sinks(%sinks : tensor<" + heads + "xf32>)" : "");
+  std::string more;
+  if (v.window)
+    more += ", window = " + std::to_string(v.window) + " : i64";
+  if (v.softcap > 0)
+    more += ", softcap = " + std::to_string(v.softcap) + " : f64";
+  text = replaced(text, "MORE", more);
+  text = replaced(text, "H", heads);
+  text = replaced(text, "K", std::to_string(v.headsKv));
+  text = replaced(text, "DV", std::to_string(v.dimV));
+  return replaced(text, "D", std::to_string(v.dim));
+}
+
+/// Keys and values of one sequence.
+struct History {
+  std::vector<std::vector<float>> keys, values;
+};
+
+/// Row of head `head` with query `q` behind all keys of `history`.
+std::vector<double> attend(const Variant &v, const History &history, const float *q, int64_t head, double sink) {
+  int64_t kv = head / (v.heads / v.headsKv), last = history.keys.size(), first = v.window ? std::max<int64_t>(0, last - v.window) : 0;
+  std::vector<double> out(v.dimV);
+  double sum = v.sinks ? std::exp(sink) : 0;
+  for (int64_t j = first; j < last; ++j) {
+    double score = 0;
+    for (int64_t d = 0; d < v.dim; ++d)
+      score += double(q[d]) * history.keys[j][kv * v.dim + d];
+    score *= 0.2;
+    if (v.softcap > 0)
+      score = v.softcap * std::tanh(score / v.softcap);
+    double weight = std::exp(score);
+    sum += weight;
+    for (int64_t d = 0; d < v.dimV; ++d)
+      out[d] += weight * history.values[j][kv * v.dimV + d];
+  }
+  for (double &number : out)
+    number /= sum;
+  return out;
+}
+
+} // namespace
+
+TEST_P(Attention, AgreesWithPlainArithmetic) {
+  const Variant &v = GetParam();
+  std::string text = programText(v);
+  if (!hasDialects(text))
+    GTEST_SKIP() << "a plugin of the program is not built";
+  const CpuLevel &level = *hostCpuLevels().back();
+  std::map<std::string, std::unique_ptr<ProgramRunner>> runners;
+  for (const ShapeClass &shapeClass : shapeClasses()) {
+    auto &runner = runners[shapeClass.name.str()] = std::make_unique<ProgramRunner>(text, "tile", shapeClass.name, "precise", level);
+    ASSERT_TRUE(runner->ready());
+  }
+  Batch batch(*runners["decode"], 16, v.headsKv, v.dim, v.dimV);
+  for (auto &[name, runner] : runners)
+    runner->pools = runners["decode"]->pools;
+
+  std::mt19937 random(3);
+  auto numbers = [&](size_t count) {
+    std::vector<float> made(count);
+    for (float &number : made)
+      number = 2.0f * (static_cast<float>(random() >> 8) / 8388608.0f - 1.0f);
+    return made;
+  };
+  std::vector<float> sinks = numbers(v.heads);
+  std::vector<History> histories(2);
+  for (auto [first, second] : std::vector<std::pair<int, int>>{{131, 3}, {1, 1}, {2, 5}, {1, 63}, {1, 1}}) {
+    int64_t added = first + second;
+    const ShapeClass &shapeClass = *findShapeClass(first == 1 && second == 1 ? "decode" : added <= 8 ? "small" : "prefill");
+    Step step = batch.step({std::vector<int32_t>(first), std::vector<int32_t>(second)}, shapeClass);
+    std::vector<float> q = numbers(step.paddedRows * v.heads * v.dim), k = numbers(step.paddedRows * v.headsKv * v.dim),
+                       values = numbers(step.paddedRows * v.headsKv * v.dimV);
+    q[(1 * v.heads + 1) * v.dim] = NAN; // row 1, head 1
+    ProgramRunner &runner = *runners[shapeClass.name.str()];
+    auto result = runner.run("step", {runner.table(q), runner.table(k), runner.table(values), runner.table(step.rowStart),
+                                      runner.table(step.kvLen), runner.table(step.positions), runner.table(sinks), nullptr}, step);
+    ASSERT_TRUE(result);
+    double error = 0;
+    for (int64_t row = 0; row < added; ++row) {
+      History &history = histories[row >= first];
+      history.keys.emplace_back(k.begin() + row * v.headsKv * v.dim, k.begin() + (row + 1) * v.headsKv * v.dim);
+      history.values.emplace_back(values.begin() + row * v.headsKv * v.dimV, values.begin() + (row + 1) * v.headsKv * v.dimV);
+      for (int64_t head = 0; head < v.heads; ++head) {
+        const float *got = result->as<float>() + (row * v.heads + head) * v.dimV;
+        if (row == 1 && head == 1) {
+          EXPECT_TRUE(std::all_of(got, got + v.dimV, [](float x) { return std::isnan(x); })) << "NaN in, a number out";
+          continue;
+        }
+        std::vector<double> want = attend(v, history, q.data() + (row * v.heads + head) * v.dim, head, sinks[head]);
+        for (int64_t d = 0; d < v.dimV; ++d)
+          error = std::isnan(got[d]) ? HUGE_VAL : std::max(error, std::fabs(got[d] - want[d]));
+      }
+    }
+    EXPECT_LE(error, 1e-5) << first << " and " << second << " rows, class " << shapeClass.name.str();
+  }
+}
+
+static const Variant variants[] = {
+    {"core_plain", "attention", 9, 3, 64, 64, 0, 0.0, false},
+    {"core_all", "attention", 4, 2, 32, 48, 70, 5.0, true},
+    {"core_one_key", "attention", 2, 1, 16, 16, 1, 0.0, false},
+    {"fused_plain", "attention-fused", 7, 1, 80, 64, 0, 0.0, false},
+    {"fused_window", "attention-fused", 4, 2, 32, 32, 70, 0.0, false},
+    {"fused_softcap", "attention-fused", 4, 4, 32, 32, 0, 5.0, false},
+    {"fused_sinks", "attention-fused", 4, 2, 32, 48, 0, 0.0, true},
+    {"fused_all", "attention-fused", 12, 2, 64, 64, 5, 3.0, true},
+};
+
+INSTANTIATE_TEST_SUITE_P(Variants, Attention, testing::ValuesIn(variants),
+                         [](const testing::TestParamInfo<Variant> &info) { return std::string(info.param.name); });
