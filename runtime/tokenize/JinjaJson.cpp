@@ -74,21 +74,24 @@ private:
   void writeString(const Text &text) {
     runtime.charge(text.bytes.size() / 64);
     out.append("\"");
+    size_t copied = 0;
     for (size_t i = 0; i < text.bytes.size(); ++i) {
       const char c = text.bytes[i];
       const auto code = static_cast<unsigned char>(c);
-      if (code >= 0x20 && c != '"' && c != '\\') {
-        out.append(text, i, i + 1);
+      if (code >= 0x20 && c != '"' && c != '\\')
         continue;
-      }
+      runtime.charge();
       static constexpr std::string_view named = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
       std::string escape = "\\";
       if (const size_t which = named.find(c); which != std::string_view::npos)
         escape += letters[which];
       else
         escape += std::string("u00") + "0123456789abcdef"[code >> 4] + "0123456789abcdef"[code & 15];
+      out.append(text, copied, i);
       out.append(text.isUserAt(i) ? Text::ofUser(escape) : Text::ofTemplate(escape));
+      copied = i + 1;
     }
+    out.append(text, copied, text.bytes.size());
     out.append("\"");
     runtime.checkBytes(out.bytes.size());
   }
