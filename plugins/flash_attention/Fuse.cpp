@@ -47,13 +47,6 @@ std::string missingKernel(tw::AttentionOp op) {
   auto buffers = op.getState().getType().getBuffers();
   if (!query.getElementType().isF32() || !buffers[0].getElementType().isF32() || !buffers[1].getElementType().isF32())
     return "query, keys and values are not all f32";
-  if (op.getCausal() != "end")
-    return ("causal is \"" + op.getCausal() + "\"; the kernel takes \"end\"").str();
-  for (auto [name, present] : {std::pair("window", op.getWindow().has_value()),
-                               std::pair("sinks", static_cast<bool>(op.getSinks())),
-                               std::pair("softcap", op.getSoftcap() && !op.getSoftcap()->isZero())})
-    if (present)
-      return std::string(name) + ": the kernel has no form with it";
   return "";
 }
 

@@ -22,3 +22,11 @@ func.func @dense(%q: tensor<1x2x3x8xf32>) -> tensor<1x2x3x8xf32> {
   %o = tw.attention query(%q : tensor<1x2x3x8xf32>) key(%q : tensor<1x2x3x8xf32>) value(%q : tensor<1x2x3x8xf32>) {scale = 1.0 : f64} -> tensor<1x2x3x8xf32>
   return %o : tensor<1x2x3x8xf32>
 }
+
+// Windows, sinks and soft caps have a kernel too.
+// CHECK-LABEL: func.func @all
+// CHECK: flash_attention.attention query({{.*}}sinks({{.*}}softcap = 5.000000e+00 : f64, window = 7 : i64
+func.func @all(%q: tensor<?x9x64xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>, %k: tensor<9xf32>) -> tensor<?x9x64xf32> {
+  %o = tw.attention query(%q : tensor<?x9x64xf32>) state(%s : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>) positions(%p : tensor<?xi32>) sinks(%k : tensor<9xf32>) {causal = "end", scale = 0.125 : f64, softcap = 5.0 : f64, window = 7 : i64} -> tensor<?x9x64xf32>
+  return %o : tensor<?x9x64xf32>
+}

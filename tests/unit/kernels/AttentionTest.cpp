@@ -18,6 +18,7 @@ struct Variant {
   int64_t window; ///< 0: none
   double softcap; ///< 0: none
   bool sinks;
+  bool causal = true;
 };
 
 class Attention : public testing::TestWithParam<Variant> {};
@@ -31,6 +32,7 @@ std::string programText(const Variant &v) {
   if (v.softcap > 0)
     more += ", softcap = " + std::to_string(v.softcap) + " : f64";
   text = replaced(text, "MORE", more);
+  text = replaced(text, "CAUSAL", v.causal ? "end" : "none");
   text = replaced(text, "H", heads);
   text = replaced(text, "K", std::to_string(v.headsKv));
   text = replaced(text, "DV", std::to_string(v.dimV));
@@ -42,9 +44,9 @@ struct History {
   std::vector<std::vector<float>> keys, values;
 };
 
-/// Row of head `head` with query `q` behind all keys of `history`.
-std::vector<double> attend(const Variant &v, const History &history, const float *q, int64_t head, double sink) {
-  int64_t kv = head / (v.heads / v.headsKv), last = history.keys.size(), first = v.window ? std::max<int64_t>(0, last - v.window) : 0;
+/// Row of head `head` with query `q` over the first `last` keys of `history`.
+std::vector<double> attend(const Variant &v, const History &history, int64_t last, const float *q, int64_t head, double sink) {
+  int64_t kv = head / (v.heads / v.headsKv), first = v.window ? std::max<int64_t>(0, last - v.window) : 0;
   std::vector<double> out(v.dimV);
   double sum = v.sinks ? std::exp(sink) : 0;
   for (int64_t j = first; j < last; ++j) {
@@ -101,18 +103,22 @@ TEST_P(Attention, AgreesWithPlainArithmetic) {
     auto result = runner.run("step", {runner.table(q), runner.table(k), runner.table(values), runner.table(step.rowStart),
                                       runner.table(step.kvLen), runner.table(step.positions), runner.table(sinks), nullptr}, step);
     ASSERT_TRUE(result);
-    double error = 0;
     for (int64_t row = 0; row < added; ++row) {
       History &history = histories[row >= first];
       history.keys.emplace_back(k.begin() + row * v.headsKv * v.dim, k.begin() + (row + 1) * v.headsKv * v.dim);
       history.values.emplace_back(values.begin() + row * v.headsKv * v.dimV, values.begin() + (row + 1) * v.headsKv * v.dimV);
+    }
+    double error = 0;
+    for (int64_t row = 0; row < added; ++row) {
+      const History &history = histories[row >= first];
+      int64_t keys = v.causal ? step.positions[row] + 1 : history.keys.size();
       for (int64_t head = 0; head < v.heads; ++head) {
         const float *got = result->as<float>() + (row * v.heads + head) * v.dimV;
         if (row == 1 && head == 1) {
           EXPECT_TRUE(std::all_of(got, got + v.dimV, [](float x) { return std::isnan(x); })) << "NaN in, a number out";
           continue;
         }
-        std::vector<double> want = attend(v, history, q.data() + (row * v.heads + head) * v.dim, head, sinks[head]);
+        std::vector<double> want = attend(v, history, keys, q.data() + (row * v.heads + head) * v.dim, head, sinks[head]);
         for (int64_t d = 0; d < v.dimV; ++d)
           error = std::isnan(got[d]) ? HUGE_VAL : std::max(error, std::fabs(got[d] - want[d]));
       }
@@ -125,6 +131,8 @@ static const Variant variants[] = {
     {"core_plain", "attention", 9, 3, 64, 64, 0, 0.0, false},
     {"core_all", "attention", 4, 2, 32, 48, 70, 5.0, true},
     {"core_one_key", "attention", 2, 1, 16, 16, 1, 0.0, false},
+    {"core_not_causal", "attention", 4, 2, 32, 32, 0, 0.0, true, false},
+    {"fused_not_causal", "attention-fused", 4, 2, 32, 32, 0, 0.0, false, false},
     {"fused_plain", "attention-fused", 7, 1, 80, 64, 0, 0.0, false},
     {"fused_window", "attention-fused", 4, 2, 32, 32, 70, 0.0, false},
     {"fused_softcap", "attention-fused", 4, 4, 32, 32, 0, 5.0, false},
