@@ -3,7 +3,8 @@
 //
 // `vpmaddubsw` adds two products of an unsigned and a signed byte with saturation at 16 bits: 2 * 127 * 128 = 32512 fits,
 // 2 * 255 * 128 does not. So it is used only where the unsigned operand is provably at most 127 (the result of a mask or
-// a shift); otherwise even and odd bytes are widened to 16 bits, and `vpmaddwd` is exact.
+// a shift); the smaller it is, the more of these sums are added in 16 bits (8 for nibbles: 8 * 2 * 15 * 128 = 30720) before
+// `vpmaddwd` widens them. Otherwise even and odd bytes are widened to 16 bits, and `vpmaddwd` is exact.
 #include "backends/cpu/ContractSteps.h"
 #include "backends/cpu/Passes.h"
 #include "backends/cpu/Rewrite.h"
@@ -20,21 +21,23 @@ using namespace tilewright;
 namespace {
 
 constexpr int64_t kLanes = 8;
+constexpr unsigned kLargestWord = 32767;
 
-/// Is every byte of `value` at most 127 when read as unsigned?
-bool atMost127(Value value) {
-  while (auto cast = value.getDefiningOp<vector::ShapeCastOp>())
-    value = cast.getSource();
+/// The largest number that a byte of `value`, read as unsigned, provably can be.
+unsigned largestByte(Value value) {
   APInt constant;
-  if (auto mask = value.getDefiningOp<arith::AndIOp>())
-    return (matchPattern(mask.getRhs(), m_ConstantInt(&constant)) && constant.isNonNegative()) ||
-           (matchPattern(mask.getLhs(), m_ConstantInt(&constant)) && constant.isNonNegative()) ||
-           atMost127(mask.getLhs()) || atMost127(mask.getRhs());
-  if (auto shift = value.getDefiningOp<arith::ShRUIOp>())
-    return matchPattern(shift.getRhs(), m_ConstantInt(&constant)) && !constant.isZero();
-  if (auto part = value.getDefiningOp<vector::InsertStridedSliceOp>())
-    return atMost127(part.getValueToStore()) && atMost127(part.getDest());
-  return matchPattern(value, m_ConstantInt(&constant)) && constant.isNonNegative();
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getZExtValue();
+  Operation *op = value.getDefiningOp();
+  if (auto cast = dyn_cast_if_present<vector::ShapeCastOp>(op))
+    return largestByte(cast.getSource());
+  if (auto mask = dyn_cast_if_present<arith::AndIOp>(op))
+    return std::min(largestByte(mask.getLhs()), largestByte(mask.getRhs()));
+  if (auto shift = dyn_cast_if_present<arith::ShRUIOp>(op))
+    return matchPattern(shift.getRhs(), m_ConstantInt(&constant)) ? 255u >> constant.getLimitedValue(8) : 255u;
+  if (auto part = dyn_cast_if_present<vector::InsertStridedSliceOp>(op))
+    return std::max(largestByte(part.getValueToStore()), largestByte(part.getDest()));
+  return 255;
 }
 
 struct ToPmadd : OpRewritePattern<vector::ContractionOp> {
@@ -44,36 +47,84 @@ struct ToPmadd : OpRewritePattern<vector::ContractionOp> {
     std::optional<ContractOperands> operands = analyzeContract(op);
     if (!operands || operands->dims.form != ContractionForm::I8x4 || operands->rowLanes % kLanes != 0)
       return failure();
-    Location loc = op.getLoc();
-    bool exactInBytes = operands->leftUnsigned != operands->rightUnsigned &&
-                        atMost127(operands->rightUnsigned ? operands->right : operands->left);
-    LeftItems left(rewriter, *operands);
-    RightRows right(rewriter, loc, *operands);
-    auto words = VectorType::get({2 * kLanes}, rewriter.getI16Type());
-    auto bytes = VectorType::get({4 * kLanes}, rewriter.getI8Type());
-    Value ones = arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(words, rewriter.getI16IntegerAttr(1)));
-    Value result = expandContract(rewriter, op, *operands, [&](Value row, ArrayRef<int64_t> l, ArrayRef<int64_t> r) {
-      Value item = splatItem(rewriter, loc, left.get(l), kLanes, bytes);
-      return updateInChunks(rewriter, loc, row, kLanes, [&](int64_t lane, Value acc) -> Value {
-        Value weights = right.get(r, lane, kLanes);
-        if (exactInBytes) {
-          Value a = operands->rightUnsigned ? weights : item, b = operands->rightUnsigned ? item : weights;
-          Value pairs = call(rewriter, loc, "llvm.x86.avx2.pmadd.ub.sw", words, {a, b});
-          return arith::AddIOp::create(rewriter, loc, acc, maddWords(rewriter, loc, pairs, ones));
-        }
-        for (bool odd : {false, true}) {
-          Value a = widen(rewriter, loc, weights, odd, operands->rightUnsigned);
-          Value b = widen(rewriter, loc, item, odd, operands->leftUnsigned);
-          acc = arith::AddIOp::create(rewriter, loc, acc, maddWords(rewriter, loc, a, b));
-        }
-        return acc;
-      });
-    });
+    unsigned largest = operands->leftUnsigned == operands->rightUnsigned
+                           ? 255
+                           : largestByte(operands->rightUnsigned ? operands->right : operands->left);
+    Value result = 256 * largest <= kLargestWord ? inBytes(op, *operands, kLargestWord / (256 * std::max(largest, 1u)), rewriter)
+                                                 : inWords(op, *operands, rewriter);
     rewriter.replaceOp(op, result);
     return success();
   }
 
 private:
+  /// Sums of one row that have not been widened to 32 bits yet.
+  struct Pending {
+    SmallVector<Value> pairs; ///< per chunk of the row, 16-bit
+    int64_t steps = 0, total = 0;
+  };
+
+  /// Products of bytes, `group` steps added in 16 bits before one step widens them.
+  static Value inBytes(vector::ContractionOp op, const ContractOperands &operands, int64_t group,
+                       PatternRewriter &rewriter) {
+    Location loc = op.getLoc();
+    LeftItems left(rewriter, operands);
+    RightRows right(rewriter, loc, operands);
+    auto words = VectorType::get({2 * kLanes}, rewriter.getI16Type());
+    auto bytes = VectorType::get({4 * kLanes}, rewriter.getI8Type());
+    Value ones = arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(words, rewriter.getI16IntegerAttr(1)));
+    SmallVector<int64_t> extents;
+    op.getIterationBounds(extents);
+    int64_t steps = 1;
+    for (unsigned dim : operands.dims.k)
+      steps *= extents[dim];
+    llvm::DenseMap<Value, Pending> rows;
+    return expandContract(rewriter, op, operands, [&](Value row, ArrayRef<int64_t> l, ArrayRef<int64_t> r) -> Value {
+      Pending pending = rows.lookup(row);
+      Value item = splatItem(rewriter, loc, left.get(l), kLanes, bytes);
+      for (int64_t lane = 0; lane < operands.rowLanes; lane += kLanes) {
+        Value weights = right.get(r, lane, kLanes);
+        Value a = operands.rightUnsigned ? weights : item, b = operands.rightUnsigned ? item : weights;
+        Value pairs = call(rewriter, loc, "llvm.x86.avx2.pmadd.ub.sw", words, {a, b});
+        size_t chunk = lane / kLanes;
+        if (chunk == pending.pairs.size())
+          pending.pairs.push_back(pairs);
+        else
+          pending.pairs[chunk] = arith::AddIOp::create(rewriter, loc, pending.pairs[chunk], pairs);
+      }
+      ++pending.total;
+      if (++pending.steps == group || pending.total == steps) {
+        rows.erase(row);
+        row = updateInChunks(rewriter, loc, row, kLanes, [&](int64_t lane, Value acc) -> Value {
+          return arith::AddIOp::create(rewriter, loc, acc, maddWords(rewriter, loc, pending.pairs[lane / kLanes], ones));
+        });
+        pending.pairs.clear();
+        pending.steps = 0;
+      }
+      rows[row] = pending;
+      return row;
+    });
+  }
+
+  /// Products of even and of odd bytes, widened to words.
+  static Value inWords(vector::ContractionOp op, const ContractOperands &operands, PatternRewriter &rewriter) {
+    Location loc = op.getLoc();
+    LeftItems left(rewriter, operands);
+    RightRows right(rewriter, loc, operands);
+    auto bytes = VectorType::get({4 * kLanes}, rewriter.getI8Type());
+    return expandContract(rewriter, op, operands, [&](Value row, ArrayRef<int64_t> l, ArrayRef<int64_t> r) {
+      Value item = splatItem(rewriter, loc, left.get(l), kLanes, bytes);
+      return updateInChunks(rewriter, loc, row, kLanes, [&](int64_t lane, Value acc) -> Value {
+        Value weights = right.get(r, lane, kLanes);
+        for (bool odd : {false, true}) {
+          Value a = widen(rewriter, loc, weights, odd, operands.rightUnsigned);
+          Value b = widen(rewriter, loc, item, odd, operands.leftUnsigned);
+          acc = arith::AddIOp::create(rewriter, loc, acc, maddWords(rewriter, loc, a, b));
+        }
+        return acc;
+      });
+    });
+  }
+
   static Value call(PatternRewriter &rewriter, Location loc, StringRef name, Type type, ValueRange operands) {
     return LLVM::CallIntrinsicOp::create(rewriter, loc, type, rewriter.getStringAttr(name), operands).getResult(0);
   }

@@ -160,3 +160,23 @@ TEST_P(QuantisedMatmul, LargestBytesDoNotSaturate) {
     }
   EXPECT_LT(errorOf(kernels, "matmul_q8_0_m8", x, w, 8), 1e-6);
 }
+
+TEST_P(QuantisedMatmul, LargestNibblesDoNotSaturate) {
+  // A block of 15s against -128s: 8 * 2 * 15 * -128 is the most that 16 bits are asked to hold on AVX2.
+  LoadedKernels kernels("matmul_q4_1.mlir", *GetParam());
+  Rows x(1, 2, 17);
+  Weights w = packQ41(1, 2, 18);
+  std::fill(x.q.begin(), x.q.end(), int8_t(-128));
+  for (size_t b = 0; b < 2; ++b) {
+    x.sum[b] = x.scale[b] * -128 * 32;
+    std::fill(&w.packed[b * 320], &w.packed[b * 320] + 256, uint8_t(255));
+  }
+  for (size_t r = 0; r < 16; ++r)
+    for (size_t k = 0; k < 64; ++k) {
+      uint16_t scale, min;
+      memcpy(&scale, &w.packed[k / 32 * 320 + 256 + 2 * r], 2);
+      memcpy(&min, &w.packed[k / 32 * 320 + 288 + 2 * r], 2);
+      w.values[r * 64 + k] = 15.0 * fromHalf(scale) + fromHalf(min);
+    }
+  EXPECT_LT(errorOf(kernels, "matmul_q4_1_m1", x, w, 1), 1e-6);
+}
