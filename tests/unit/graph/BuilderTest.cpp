@@ -58,6 +58,33 @@ TEST(GraphBuilder, MisuseIsReportedByFinish) {
             "graph builder: function 'main': weight 'nowhere' has not been added");
 }
 
+TEST(GraphBuilder, MisuseOfArgumentsAndRegions) {
+  Tensor type{"f32", {"N"}};
+  auto misuse = [&](void (*use)(FunctionBuilder &, const Tensor &)) {
+    GraphBuilder builder("test");
+    FunctionBuilder &f = builder.addFunction("main");
+    builder.setEntry("main");
+    use(f, type);
+    return message(builder.finish().takeError());
+  };
+  EXPECT_EQ(misuse([](FunctionBuilder &f, const Tensor &type) {
+              f.op("tw.neg", {f.argument("x", type)}, type);
+              f.argument("late", type);
+            }),
+            "graph builder: function 'main': argument 'late' added after an op");
+  EXPECT_EQ(misuse([](FunctionBuilder &f, const Tensor &type) { f.beginRegion({type}); }),
+            "graph builder: function 'main': a region is begun before the first op");
+  EXPECT_EQ(misuse([](FunctionBuilder &f, const Tensor &) { f.endRegion({}); }),
+            "graph builder: function 'main': a region is ended that was not begun");
+  EXPECT_EQ(misuse([](FunctionBuilder &f, const Tensor &type) {
+              f.op("tw.neg", {f.argument("x", type)}, type);
+              f.beginRegion({});
+            }),
+            "graph builder: function 'main': a region was not ended");
+  EXPECT_EQ(misuse([](FunctionBuilder &f, const Tensor &type) { f.results({ValueId{7}}); }),
+            "graph builder: function 'main', result 0: found value index 7, wanted an index below 0");
+}
+
 TEST(GraphBuilder, EqualNamesBecomeDifferent) {
   GraphBuilder builder("test");
   FunctionBuilder &f = builder.addFunction("main");

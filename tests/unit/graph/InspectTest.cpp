@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace llvm;
 using namespace tilewright;
 using namespace tilewright::test;
@@ -67,8 +69,7 @@ TEST(Inspect, Json) {
   const json::Object &root = *document.getAsObject();
   EXPECT_EQ(root.getString("entry"), "main");
   EXPECT_EQ(root.getInteger("vocab_size"), 3);
-  const json::Object &op =
-      *(*(*root.getArray("functions"))[0].getAsObject()->getArray("ops"))[0].getAsObject();
+  const json::Object &op = *(*(*root.getArray("functions"))[0].getAsObject()->getArray("ops"))[0].getAsObject();
   EXPECT_EQ(op.getString("op"), "some.op");
   EXPECT_EQ(*op.get("operand_segments"), json::Value(json::Array{1, 0, 1}));
   EXPECT_EQ(*op.get("attributes"), json::Value(json::Object{{"i", 1},
@@ -81,9 +82,10 @@ TEST(Inspect, Json) {
   EXPECT_EQ(*op.get("regions"),
             json::Value(json::Array{json::Object{
                 {"arguments", json::Array{json::Object{{"name", "%4"}, {"type", "f32[]"}}}},
-                {"ops", json::Array{json::Object{{"op", "arith.negf"},
-                                                 {"operands", json::Array{"%4"}},
-                                                 {"results", json::Array{json::Object{{"name", "inner"}, {"type", "f32[]"}}}}}}},
+                {"ops", json::Array{json::Object{
+                            {"op", "arith.negf"},
+                            {"operands", json::Array{"%4"}},
+                            {"results", json::Array{json::Object{{"name", "inner"}, {"type", "f32[]"}}}}}}},
                 {"yields", json::Array{"inner"}}}}));
   const json::Object &weight = *(*root.getArray("weights"))[1].getAsObject();
   EXPECT_EQ(*weight.get("row_permutation"),

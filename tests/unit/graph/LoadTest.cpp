@@ -36,9 +36,10 @@ TEST(Load, TooShortOrNotAGraph) {
   EXPECT_EQ(verdict({4, 0, 0, 0, 'G', 'G', 'U', 'F'}),
             "t.twg: found the file identifier 'GGUF', wanted 'TWG1': not a Tilewright graph file");
   // An offset that leads out of the file, and the identifier.
-  EXPECT_EQ(verdict({0x18, 0, 0, 0, 'T', 'W', 'G', '1'}),
-            "t.twg: damaged: the FlatBuffers verifier refuses its 8 bytes (an offset, a size or a required field is wrong, "
-            "or tables nest deeper than 64)");
+  EXPECT_EQ(
+      verdict({0x18, 0, 0, 0, 'T', 'W', 'G', '1'}),
+      "t.twg: damaged: the FlatBuffers verifier refuses its 8 bytes (an offset, a size or a required field is wrong, "
+      "or tables nest deeper than 64)");
 }
 
 TEST(Load, SchemaVersion) {
@@ -136,9 +137,10 @@ TEST(Load, VectorsThatShareBytesAreNotWalkedAgainAndAgain) {
   auto function = graph::CreateFunction(builder, name, values, arguments, 0, 0, body);
   auto functions = builder.CreateVector(std::vector<flatbuffers::Offset<graph::Function>>{function});
   graph::FinishGraphBuffer(builder, graph::CreateGraph(builder, 1, 0, 0, functions, name));
-  EXPECT_EQ(verdict({builder.GetBufferPointer(), builder.GetSize()}),
-            "t.twg: function 'main', op 8 'tw.none', operands: found more, wanted fewer entries than the file has bytes: "
-            "its vectors share bytes");
+  EXPECT_EQ(
+      verdict({builder.GetBufferPointer(), builder.GetSize()}),
+      "t.twg: function 'main', op 8 'tw.none', operands: found more, wanted fewer entries than the file has bytes: "
+      "its vectors share bytes");
 }
 
 TEST(Load, RegionsWithinRegions) {

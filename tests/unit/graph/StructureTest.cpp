@@ -29,7 +29,9 @@ graph::TensorTypeT &type(graph::FunctionT &function, size_t value) {
   return *function.values[value]->type.AsTensorType();
 }
 
-TEST(Structure, SampleIsAccepted) { EXPECT_EQ(damaged([](Tree &) {}), "accepted"); }
+TEST(Structure, SampleIsAccepted) {
+  EXPECT_EQ(damaged([](Tree &) {}), "accepted");
+}
 
 /// Every field of the schema that holds an index of a value, with its place in messages and the count it must be below.
 struct IndexField {
@@ -65,8 +67,7 @@ TEST(Structure, IndicesOutOfRange) {
 
 TEST(Structure, NoIndexFieldOfTheSchemaIsForgotten) {
   // Fields of unsigned numbers are indices of values, but for operand_segments and perm, which have tests of their own.
-  auto schema =
-      cantFail(errorOrToExpected(MemoryBuffer::getFile(TILEWRIGHT_TEST_DATA "/../frontend/graph/graph.fbs")));
+  auto schema = cantFail(errorOrToExpected(MemoryBuffer::getFile(TILEWRIGHT_TEST_DATA "/../frontend/graph/graph.fbs")));
   std::vector<std::string> fields;
   std::string table;
   SmallVector<StringRef, 200> lines;
@@ -81,9 +82,9 @@ TEST(Structure, NoIndexFieldOfTheSchemaIsForgotten) {
       if (declaration.contains("[uint]"))
         fields.push_back(table + "." + declaration.split(':').first.rsplit(' ').second.str());
   }
-  EXPECT_EQ(fields, (std::vector<std::string>{"Region.arguments", "Region.yields", "Op.operands", "Op.operand_segments",
-                                              "Op.results", "Function.arguments", "Function.results",
-                                              "RowPermutation.perm"}));
+  EXPECT_EQ(fields,
+            (std::vector<std::string>{"Region.arguments", "Region.yields", "Op.operands", "Op.operand_segments",
+                                      "Op.results", "Function.arguments", "Function.results", "RowPermutation.perm"}));
 }
 
 TEST(Structure, DefinitionsAndUses) {
@@ -92,9 +93,10 @@ TEST(Structure, DefinitionsAndUses) {
             "definition");
   EXPECT_EQ(damaged([](Tree &t) { layer(t).arguments[1] = 0; }),
             "t.twg: function 'layer', argument 1: found value 0 'x' defined a second time, wanted one definition");
-  EXPECT_EQ(damaged([](Tree &t) { firstOp(t).operands[1] = 3; }),
-            "t.twg: function 'layer', op 0 'some.op', operand 1: found value 3 'y' before its definition, wanted a value "
-            "defined before");
+  EXPECT_EQ(
+      damaged([](Tree &t) { firstOp(t).operands[1] = 3; }),
+      "t.twg: function 'layer', op 0 'some.op', operand 1: found value 3 'y' before its definition, wanted a value "
+      "defined before");
   EXPECT_EQ(damaged([](Tree &t) { layer(t).body[1]->operands[1] = 5; }),
             "t.twg: function 'layer', op 1 'tw.append', operand 1: found value 5 'inner' of a region that has ended, "
             "wanted a value defined before");
@@ -113,9 +115,10 @@ TEST(Structure, NamesOfValuesAndFunctions) {
             "t.twg: function 'layer', value 1 'x': found the name twice, wanted different names");
   EXPECT_EQ(damaged([](Tree &t) { layer(t).values[0]->name = ""; }),
             "t.twg: function 'layer', argument 0: found no name, wanted one");
-  EXPECT_EQ(damaged([](Tree &t) { layer(t).values[3]->name = std::string("a\0b", 3); }),
-            "t.twg: function 'layer', value 3 'a\\x00b': found this name, wanted 1 to 1024 bytes of UTF-8 without control "
-            "characters");
+  EXPECT_EQ(
+      damaged([](Tree &t) { layer(t).values[3]->name = std::string("a\0b", 3); }),
+      "t.twg: function 'layer', value 3 'a\\x00b': found this name, wanted 1 to 1024 bytes of UTF-8 without control "
+      "characters");
   EXPECT_EQ(damaged([](Tree &t) { layer(t).name = "main"; }),
             "t.twg: function 1, name: found 'main' twice, wanted different names");
   EXPECT_EQ(damaged([](Tree &t) { layer(t).name = "a b"; }),
@@ -170,9 +173,10 @@ TEST(Structure, Types) {
             place + "found rank 17, wanted at most 16");
   EXPECT_EQ(damaged([](Tree &t) { layer(t).values[2]->type.AsStateType()->buffers.clear(); }),
             "t.twg: function 'layer', value 2 'cache': found a state without buffers, wanted at least one");
-  EXPECT_EQ(damaged([](Tree &t) { layer(t).values[2]->type.AsStateType()->buffers[0]->shape[0]->size = 4; }),
-            "t.twg: function 'layer', value 2 'cache': found a state buffer of type f32[4, 2], wanted its first dimension "
-            "unknown");
+  EXPECT_EQ(
+      damaged([](Tree &t) { layer(t).values[2]->type.AsStateType()->buffers[0]->shape[0]->size = 4; }),
+      "t.twg: function 'layer', value 2 'cache': found a state buffer of type f32[4, 2], wanted its first dimension "
+      "unknown");
 }
 
 TEST(Structure, Calls) {
@@ -194,9 +198,10 @@ TEST(Structure, Calls) {
             "t.twg: function 'main', op 2 'call', results: found 1, wanted 2 as 'layer' has");
   EXPECT_EQ(damaged([](Tree &t) { std::swap(call(t).operands[0], call(t).operands[1]); }),
             "accepted"); // [2, 3] may be [N, 3], and [N, 3] may be [2, 3]: translation decides
-  EXPECT_EQ(damaged([](Tree &t) { std::swap(call(t).operands[0], call(t).operands[2]); }),
-            "t.twg: function 'main', op 2 'call', operand 0: found state{f32[?, 2]}, wanted f32[N, 3] as 'layer' has for "
-            "'x'");
+  EXPECT_EQ(
+      damaged([](Tree &t) { std::swap(call(t).operands[0], call(t).operands[2]); }),
+      "t.twg: function 'main', op 2 'call', operand 0: found state{f32[?, 2]}, wanted f32[N, 3] as 'layer' has for "
+      "'x'");
   EXPECT_EQ(damaged([](Tree &t) { type(mainOf(t), 0).element = "f16"; }),
             "t.twg: function 'main', op 2 'call', operand 0: found f16[N, 3], wanted f32[N, 3] as 'layer' has for 'x'");
   EXPECT_EQ(damaged([](Tree &t) { type(mainOf(t), 4).shape[1]->size = 5; }),

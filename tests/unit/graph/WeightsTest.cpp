@@ -44,7 +44,8 @@ TEST(Weights, Entries) {
               w.type->shape[1]->size = int64_t(1) << 32;
             }),
             place + ", type: found !packed.b4[4294967296, 4294967296], wanted a size below 2^64 bytes");
-  EXPECT_EQ(damaged([](W &w) { w.file = ""; }), place + ": found neither inline bytes nor a file, wanted one of the two");
+  EXPECT_EQ(damaged([](W &w) { w.file = ""; }),
+            place + ": found neither inline bytes nor a file, wanted one of the two");
   EXPECT_EQ(damaged([](W &w) { w.inline_data = {1}; }),
             place + ": found inline bytes and an extent in a file, wanted one of the two");
   EXPECT_EQ(damaged([](W &w) { w.offset = UINT64_MAX - 8; }),
@@ -58,7 +59,12 @@ TEST(Weights, Entries) {
               w.offset = 10;
             }),
             place + ", offset: found 10, wanted a multiple of 4, the size of an element");
-  EXPECT_EQ(damaged([](W &w) { w.inline_data.pop_back(); w.length = 0; }, 0),
+  EXPECT_EQ(damaged(
+                [](W &w) {
+                  w.inline_data.pop_back();
+                  w.length = 0;
+                },
+                0),
             "t.twg: weight 'w', length: found 23 bytes, wanted 24 for f32[2, 3]");
 }
 
@@ -76,14 +82,13 @@ TEST(Weights, RowPermutations) {
             at + "found perm entry 1, wanted each of 0 to 1 once");
   EXPECT_EQ(damaged([](W &w) { w.row_permutation->perm = {1, UINT32_MAX}; }),
             at + "found perm entry 4294967295, wanted each of 0 to 1 once");
-  EXPECT_EQ(damaged([](W &w) { w.type->shape.clear(); }),
-            at + "found it on a scalar, wanted a weight with rows");
+  EXPECT_EQ(damaged([](W &w) { w.type->shape.clear(); }), at + "found it on a scalar, wanted a weight with rows");
 }
 
 TEST(Weights, PathsThatLeaveTheFolder) {
   std::pair<std::string, const char *> paths[] = {
-      {"../w.bin", "has a part '..'"},    {"a/../../w.bin", "has a part '..'"}, {"/etc/passwd", "is absolute"},
-      {"a//b", "has an empty part"},      {"./w.bin", "has a part '.'"},        {"a/", "has an empty part"},
+      {"../w.bin", "has a part '..'"}, {"a/../../w.bin", "has a part '..'"}, {"/etc/passwd", "is absolute"},
+      {"a//b", "has an empty part"},   {"./w.bin", "has a part '.'"},        {"a/", "has an empty part"},
       {"..", "has a part '..'"},
   };
   for (const auto &[path, problem] : paths)
@@ -142,11 +147,13 @@ TEST_F(WeightFiles, ExtentsLieWithinTheFile) {
   std::vector<uint8_t> bytes = sampleWeights();
   bytes.pop_back();
   folder.write("graphs/w.bin", bytes);
-  EXPECT_EQ(load(), "DIR/graphs/g.twg: weight 'big': found offset 8 and length 80, wanted an extent within the 87 bytes "
-                    "of 'w.bin'");
-  EXPECT_EQ(load("", [](graph::GraphT &t) { t.weights[1]->offset = uint64_t(1) << 62; }),
-            "DIR/graphs/g.twg: weight 'big': found offset 4611686018427387904 and length 80, wanted an extent within the "
-            "87 bytes of 'w.bin'");
+  EXPECT_EQ(load(),
+            "DIR/graphs/g.twg: weight 'big': found offset 8 and length 80, wanted an extent within the 87 bytes "
+            "of 'w.bin'");
+  EXPECT_EQ(
+      load("", [](graph::GraphT &t) { t.weights[1]->offset = uint64_t(1) << 62; }),
+      "DIR/graphs/g.twg: weight 'big': found offset 4611686018427387904 and length 80, wanted an extent within the "
+      "87 bytes of 'w.bin'");
   folder.write("graphs/w.bin", {});
   EXPECT_EQ(load(), "DIR/graphs/g.twg: weight 'big': found offset 8 and length 80, wanted an extent within the 0 bytes "
                     "of 'w.bin'");

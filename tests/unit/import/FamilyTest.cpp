@@ -7,6 +7,7 @@
 #include "tests/unit/support/GgufWriter.h"
 #include "tests/unit/support/TestFolder.h"
 
+#include "llvm/ADT/StringExtras.h"
 
 #include <gtest/gtest.h>
 
@@ -122,7 +123,8 @@ TEST(Family, MistakesOfForm) {
   };
   EXPECT_EQ(changed("\"type\": \"int\"", "\"type\": \"integer\""),
             "expected int, float, bool or string at f.json.parameters[0].type");
-  EXPECT_EQ(changed("\"gguf\": \"dense.layers\", ", ""), "expected gguf, gguf_count or default at f.json.parameters[0]");
+  EXPECT_EQ(changed("\"gguf\": \"dense.layers\", ", ""),
+            "expected gguf, gguf_count or default at f.json.parameters[0]");
   EXPECT_EQ(changed("\"op\": \"alpha.dense\", ", ""),
             "expected one of op, call and each_layer at f.json.functions[0].body[0]");
   EXPECT_EQ(changed("\"results\": [\"y\"]", "\"result\": [\"y\"]"), "missing value at f.json.functions[0].results");
@@ -154,13 +156,15 @@ TEST(Family, MistakesOfMeaning) {
             "family 'dense': function 'one', op 'alpha.dense': unknown operand 'z'");
   EXPECT_EQ(changed("[\"x\"], [\"w\"]", "[\"@q\"], [\"w\"]"),
             "family 'dense': function 'one', op 'alpha.dense': unknown weight 'q'");
-  EXPECT_EQ(changed("[\"scale?\"]]", "[\"@scale\"]]"), "family 'dense': function 'one', op 'alpha.dense': weight 'scale' "
-                                                       "is absent, and not marked with '?'");
+  EXPECT_EQ(changed("[\"scale?\"]]", "[\"@scale\"]]"),
+            "family 'dense': function 'one', op 'alpha.dense': weight 'scale' "
+            "is absent, and not marked with '?'");
   EXPECT_EQ(changed("[\"w\", \"scale?\"]", "[\"w\", \"scale\"]"),
             "family 'dense': function 'one': weight 'scale' is absent, and not marked with '?'");
   EXPECT_EQ(changed("[\"w\", \"scale?\"]", "[\"w\", \"v\"]"), "family 'dense': function 'one': unknown weight 'v'");
-  EXPECT_EQ(changed("y: f32[N, W]", "y: f32[M, W]"),
-            "family 'dense': function 'one', op 'alpha.dense', result 'y: f32[M, W]': expression 'M': unknown name 'M'");
+  EXPECT_EQ(
+      changed("y: f32[N, W]", "y: f32[M, W]"),
+      "family 'dense': function 'one', op 'alpha.dense', result 'y: f32[M, W]': expression 'M': unknown name 'M'");
   EXPECT_EQ(changed("y: f32[N, W]", "y"),
             "family 'dense': function 'one', op 'alpha.dense', result 'y': type '': wanted element[dimensions]");
   EXPECT_EQ(changed("\"=slope\"", "\"=slop\""), "family 'dense': function 'one', op 'alpha.dense', attribute 'slope': "
@@ -168,10 +172,12 @@ TEST(Family, MistakesOfMeaning) {
   EXPECT_EQ(changed("\"on\": true", "\"on\": null"),
             "family 'dense': function 'one', op 'alpha.dense', attribute 'on': wanted a string, \"=expression\", bool, "
             "number or array of integers");
-  EXPECT_EQ(changed("\"results\": [\"y\"]", "\"results\": [\"z\"]"), "family 'dense': function 'one': unknown result 'z'");
-  EXPECT_EQ(changed("\"call\": \"one\"", "\"call\": \"two\""),
-            "family 'dense': function 'run', call of 'two': wanted a per_layer function described before, called inside "
-            "each_layer");
+  EXPECT_EQ(changed("\"results\": [\"y\"]", "\"results\": [\"z\"]"),
+            "family 'dense': function 'one': unknown result 'z'");
+  EXPECT_EQ(
+      changed("\"call\": \"one\"", "\"call\": \"two\""),
+      "family 'dense': function 'run', call of 'two': wanted a per_layer function described before, called inside "
+      "each_layer");
   EXPECT_EQ(changed("\"operands\": [\"x\"], \"results\": [\"x\"]", "\"operands\": [\"x\"], \"results\": []"),
             "family 'dense': function 'run', call of 'one': found 0 results, wanted 1");
   EXPECT_EQ(changed("\"operands\": [\"x\"], \"results\": [\"x\"]", "\"operands\": [], \"results\": [\"x\"]"),
@@ -179,6 +185,14 @@ TEST(Family, MistakesOfMeaning) {
   EXPECT_EQ(changed("\"entry\": \"run\"", "\"entry\": \"go\""),
             "m.gguf: graph builder: entry: found 'go', wanted one of its 2 functions");
   EXPECT_EQ(changed("\"layers\": \"L\"", "\"layers\": \"K\""), "m.gguf: expression 'K': unknown name 'K'");
+  EXPECT_EQ(changed("[\"W\", \"W\"]", "[\"W\", \"Q\"]"), "m.gguf: weight 'w': expression 'Q': unknown name 'Q'");
+  EXPECT_EQ(
+      changed("\"weights\": [{", "\"requirements\": [{\"require\": \"Q > 1\", \"message\": \"\"}], \"weights\": [{"),
+      "m.gguf: expression 'Q > 1': unknown name 'Q'");
+  EXPECT_EQ(changed("\"weights\": [{",
+                    "\"requirements\": [{\"require\": \"W > L + 8\", \"message\": \"{W} of {L}, {Q}\"}], "
+                    "\"weights\": [{"),
+            "m.gguf: 4 of 2, {Q}");
   EXPECT_EQ(changed("\"default\": 4, \"max\": 64", "\"default\": 65, \"max\": 64"),
             "m.gguf: metadata key 'dense.width': found 65, wanted at most 64");
 }

@@ -47,8 +47,7 @@ constexpr uint64_t two32 = uint64_t(1) << 32;
 
 TEST(GgufHostile, Header) {
   EXPECT_EQ(verdict(ArrayRef<uint8_t>()), "t.gguf: magic: found an empty file, wanted 'GGUF'");
-  EXPECT_EQ(verdict({'G', 'G', 'U', 'F', 3, 0}),
-            "t.gguf: header: found a file of 6 bytes, wanted at least 24");
+  EXPECT_EQ(verdict({'G', 'G', 'U', 'F', 3, 0}), "t.gguf: header: found a file of 6 bytes, wanted at least 24");
   GgufWriter writer;
   writer.magic = "GGML";
   EXPECT_EQ(verdict(writer), "t.gguf: magic: found 'GGML', wanted 'GGUF'");
@@ -69,7 +68,8 @@ TEST(GgufHostile, CountsBeyondTheFile) {
   GgufWriter writer;
   writer.payload.resize(1000);
   writer.tensorCount = uint64_t(1) << 61;
-  EXPECT_EQ(verdict(writer), "t.gguf: tensor count: found 2305843009213693952, wanted at most 30 in a file of this size");
+  EXPECT_EQ(verdict(writer),
+            "t.gguf: tensor count: found 2305843009213693952, wanted at most 30 in a file of this size");
   writer.tensorCount = 0;
   writer.entryCount = two63;
   EXPECT_EQ(verdict(writer),
@@ -77,7 +77,8 @@ TEST(GgufHostile, CountsBeyondTheFile) {
 }
 
 TEST(GgufHostile, ProductsThatWrap) {
-  EXPECT_EQ(tensorVerdict({two63, 2}), "t.gguf: tensor 'w', dimension 0: found 9223372036854775808, wanted 1 to 2^63 - 1");
+  EXPECT_EQ(tensorVerdict({two63, 2}),
+            "t.gguf: tensor 'w', dimension 0: found 9223372036854775808, wanted 1 to 2^63 - 1");
   EXPECT_EQ(tensorVerdict({two63 - 1, 2}),
             "t.gguf: tensor 'w': found dimensions that need more than 2^64 bytes, wanted at most the file's 4192");
   EXPECT_EQ(tensorVerdict({(uint64_t(1) << 42) + 1, 1152}),
@@ -133,8 +134,7 @@ TEST(GgufHostile, Alignment) {
             "t.gguf: metadata key 'general.alignment': found a value of type i32, wanted one of type u32");
   EXPECT_EQ(withAlignment(U32, 8u, 8), "accepted");
   EXPECT_EQ(withAlignment(U32, 65536u, 65536), "accepted");
-  EXPECT_EQ(withAlignment(U32, 64u, 32),
-            "t.gguf: tensor 'v', offset: found 32, wanted a multiple of the alignment 64");
+  EXPECT_EQ(withAlignment(U32, 64u, 32), "t.gguf: tensor 'v', offset: found 32, wanted a multiple of the alignment 64");
   GgufWriter text;
   text.string("general.alignment", "32");
   EXPECT_EQ(verdict(text),
@@ -154,16 +154,18 @@ TEST(GgufHostile, StringAndArrayLengths) {
   GgufWriter string;
   string.raw("k", Bytes().put<uint32_t>(STRING).put<uint64_t>(uint64_t(1) << 40));
   string.payload.resize(32);
-  EXPECT_EQ(verdict(string), "t.gguf: metadata key 'k': found a length of 1099511627776 bytes, wanted at most the 51 that "
-                             "are left");
+  EXPECT_EQ(verdict(string),
+            "t.gguf: metadata key 'k': found a length of 1099511627776 bytes, wanted at most the 51 that "
+            "are left");
   auto arrayOf = [](uint32_t kind, uint64_t count) {
     GgufWriter writer;
     writer.raw("k", Bytes().put<uint32_t>(ARRAY).put(kind).put(count));
     writer.payload.resize(64);
     return verdict(writer);
   };
-  EXPECT_EQ(arrayOf(U64, uint64_t(1) << 61), "t.gguf: metadata key 'k': found an array of 2305843009213693952 u64, wanted "
-                                             "at most 9 in the 79 bytes that are left");
+  EXPECT_EQ(arrayOf(U64, uint64_t(1) << 61),
+            "t.gguf: metadata key 'k': found an array of 2305843009213693952 u64, wanted "
+            "at most 9 in the 79 bytes that are left");
   EXPECT_EQ(arrayOf(STRING, uint64_t(1) << 61),
             "t.gguf: metadata key 'k': found an array of 2305843009213693952 string, wanted at most 9 in the 79 bytes "
             "that are left");
@@ -224,9 +226,8 @@ TEST(GgufHostile, Names) {
             "t.gguf: tensor 0, name: found 'a\\x00', wanted 1 to 64 bytes of UTF-8 without control characters");
   EXPECT_EQ(withTensor("\xc3\x28"),
             "t.gguf: tensor 0, name: found '\\xc3(', wanted 1 to 64 bytes of UTF-8 without control characters");
-  EXPECT_EQ(withTensor(std::string(65, 'a')),
-            "t.gguf: tensor 0, name: found '" + std::string(65, 'a') +
-                "', wanted 1 to 64 bytes of UTF-8 without control characters");
+  EXPECT_EQ(withTensor(std::string(65, 'a')), "t.gguf: tensor 0, name: found '" + std::string(65, 'a') +
+                                                  "', wanted 1 to 64 bytes of UTF-8 without control characters");
   GgufWriter twice;
   twice.tensor("w", {4}, 0, 16).tensor("w", {4}, 0, 16);
   EXPECT_EQ(verdict(twice), "t.gguf: tensor 'w': found it twice, wanted it once");
@@ -240,7 +241,8 @@ TEST(GgufHostile, ValuesAndTypes) {
   EXPECT_EQ(tensorVerdict({256}, 99),
             "t.gguf: tensor 'w', type: found the unknown type id 99, wanted one of the types that GGUF has");
   EXPECT_EQ(tensorVerdict({256}, 4), "t.gguf: unsupported quantisation Q4_2 of tensor w");
-  EXPECT_EQ(tensorVerdict({48}, 3), "t.gguf: tensor 'w': found rows of 48 elements, wanted a multiple of 32, the block of Q4_1");
+  EXPECT_EQ(tensorVerdict({48}, 3),
+            "t.gguf: tensor 'w': found rows of 48 elements, wanted a multiple of 32, the block of Q4_1");
   GgufWriter large;
   large.scalar("k", U64, UINT64_MAX);
   std::vector<uint8_t> bytes = large.finish();
@@ -253,8 +255,7 @@ TEST(GgufHostile, TensorsThatOverlap) {
   GgufWriter writer;
   writer.rawTensor("a", 1, {16}, 0, 0).rawTensor("b", 1, {16}, 0, 32);
   writer.payload.resize(128);
-  EXPECT_EQ(verdict(writer),
-            "t.gguf: tensor 'b': found its bytes within those of tensor 'a', wanted separate ones");
+  EXPECT_EQ(verdict(writer), "t.gguf: tensor 'b': found its bytes within those of tensor 'a', wanted separate ones");
 }
 
 TEST(GgufHostile, DataSectionBeyondTheEnd) {
@@ -343,7 +344,8 @@ TEST(GgufHostile, EveryWordChanged) {
   const std::vector<uint8_t> bytes = smallFile();
   uint64_t accepted = 0;
   for (size_t at = 0; at + 8 <= bytes.size(); ++at)
-    for (uint64_t value : {uint64_t(0), uint64_t(1), two63, two63 - 1, UINT64_MAX, UINT64_MAX - 7, two32, bytes.size() + 0ul}) {
+    for (uint64_t value :
+         {uint64_t(0), uint64_t(1), two63, two63 - 1, UINT64_MAX, UINT64_MAX - 7, two32, bytes.size() + 0ul}) {
       std::vector<uint8_t> changed = bytes;
       memcpy(changed.data() + at, &value, 8);
       parseAndUse(changed, accepted);

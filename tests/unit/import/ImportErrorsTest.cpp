@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace llvm;
 using namespace tilewright;
 using namespace tilewright::test;
@@ -63,8 +65,7 @@ TEST_F(Import, MissingMetadata) {
   }
   TinyLlama model;
   model.floats.clear();
-  EXPECT_EQ(verdict(model),
-            "m.gguf: metadata key 'llama.attention.layer_norm_rms_epsilon': not found, wanted a float");
+  EXPECT_EQ(verdict(model), "m.gguf: metadata key 'llama.attention.layer_norm_rms_epsilon': not found, wanted a float");
 }
 
 TEST_F(Import, HeadCountsThatDoNotDivide) {
@@ -90,20 +91,20 @@ TEST_F(Import, HeadSize) {
   TinyLlama indivisible;
   indivisible.integers["llama.attention.head_count"] = 5;
   indivisible.integers["llama.attention.head_count_kv"] = 5;
-  EXPECT_EQ(verdict(indivisible), "m.gguf: metadata key 'llama.attention.key_length': not found, and its default has no "
-                                  "value: expression 'E / H': 32 / 5 leaves a remainder");
+  EXPECT_EQ(verdict(indivisible),
+            "m.gguf: metadata key 'llama.attention.key_length': not found, and its default has no "
+            "value: expression 'E / H': 32 / 5 leaves a remainder");
   TinyLlama other;
   other.integers["llama.attention.key_length"] = 6;
-  EXPECT_EQ(verdict(other),
-            "m.gguf: 8 tensors do not fit family 'llama':\n"
-            "  tensor 'blk.0.attn_q.weight': found shape [32, 32], wanted [H * D = 24, E = 32]\n"
-            "  tensor 'blk.0.attn_k.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
-            "  tensor 'blk.0.attn_v.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
-            "  tensor 'blk.0.attn_output.weight': found shape [32, 32], wanted [E = 32, H * D = 24]\n"
-            "  tensor 'blk.1.attn_q.weight': found shape [32, 32], wanted [H * D = 24, E = 32]\n"
-            "  tensor 'blk.1.attn_k.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
-            "  tensor 'blk.1.attn_v.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
-            "  tensor 'blk.1.attn_output.weight': found shape [32, 32], wanted [E = 32, H * D = 24]");
+  EXPECT_EQ(verdict(other), "m.gguf: 8 tensors do not fit family 'llama':\n"
+                            "  tensor 'blk.0.attn_q.weight': found shape [32, 32], wanted [H * D = 24, E = 32]\n"
+                            "  tensor 'blk.0.attn_k.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
+                            "  tensor 'blk.0.attn_v.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
+                            "  tensor 'blk.0.attn_output.weight': found shape [32, 32], wanted [E = 32, H * D = 24]\n"
+                            "  tensor 'blk.1.attn_q.weight': found shape [32, 32], wanted [H * D = 24, E = 32]\n"
+                            "  tensor 'blk.1.attn_k.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
+                            "  tensor 'blk.1.attn_v.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
+                            "  tensor 'blk.1.attn_output.weight': found shape [32, 32], wanted [E = 32, H * D = 24]");
   other.integers["llama.attention.key_length"] = 7;
   EXPECT_EQ(verdict(other), "m.gguf: llama.attention.key_length: found 7, wanted an even number, because rotary "
                             "positions turn pairs");
@@ -197,12 +198,14 @@ TEST_F(Import, WhatTheFamilyDoesNotSupportIsRefused) {
 TEST_F(Import, WhatWouldChangeTheResultIsNeverIgnored) {
   TinyLlama window;
   window.integers["llama.attention.sliding_window"] = 4096;
-  EXPECT_EQ(verdict(window), "m.gguf: metadata key 'llama.attention.sliding_window': found 4096, wanted 0: anything else "
-                             "is not supported by this family");
+  EXPECT_EQ(verdict(window),
+            "m.gguf: metadata key 'llama.attention.sliding_window': found 4096, wanted 0: anything else "
+            "is not supported by this family");
   TinyLlama cap;
   cap.floats["llama.attn_logit_softcapping"] = 50;
-  EXPECT_EQ(verdict(cap), "m.gguf: metadata key 'llama.attn_logit_softcapping': found 50, wanted 0: anything else is not "
-                          "supported by this family");
+  EXPECT_EQ(verdict(cap),
+            "m.gguf: metadata key 'llama.attn_logit_softcapping': found 50, wanted 0: anything else is not "
+            "supported by this family");
   TinyLlama infinite;
   infinite.floats["llama.rope.freq_base"] = INFINITY;
   EXPECT_EQ(verdict(infinite), "m.gguf: metadata key 'llama.rope.freq_base': found inf, wanted a finite number");
@@ -223,8 +226,9 @@ TEST_F(Import, UnknownKeysAreNoted) {
   model.integers["llama.shiny_new_thing"] = 1;
   Expected<ImportResult> result = import(model);
   ASSERT_TRUE(bool(result)) << toString(result.takeError());
-  EXPECT_EQ(result->notes, std::vector<std::string>{"metadata key 'llama.shiny_new_thing' is not known to family 'llama' "
-                                                    "and had no influence"});
+  EXPECT_EQ(result->notes,
+            std::vector<std::string>{"metadata key 'llama.shiny_new_thing' is not known to family 'llama' "
+                                     "and had no influence"});
 }
 
 TEST_F(Import, TokenizerEntries) {
@@ -234,9 +238,43 @@ TEST_F(Import, TokenizerEntries) {
                             "'tokenizer.ggml.tokens'");
   model.integers["tokenizer.ggml.eos_token_id"] = 5;
   EXPECT_EQ(verdict(model), "accepted");
+  TinyLlama types;
+  types.raw.push_back(
+      {"tokenizer.ggml.token_type", Bytes().put<uint32_t>(ARRAY).put<uint32_t>(I32).put<uint64_t>(1).put(1)});
+  EXPECT_EQ(verdict(types),
+            "m.gguf: metadata key 'tokenizer.ggml.token_type': found 1 entries, wanted 6, one for each of "
+            "'tokenizer.ggml.tokens'");
+  TinyLlama scores;
+  scores.raw.push_back({"tokenizer.ggml.scores", Bytes().put<uint32_t>(ARRAY).put<uint32_t>(F32).put<uint64_t>(0)});
+  EXPECT_EQ(verdict(scores), "m.gguf: metadata key 'tokenizer.ggml.scores': found 0 entries, wanted 6, one for each of "
+                             "'tokenizer.ggml.tokens'");
+  TinyLlama large;
+  large.raw.push_back({"tokenizer.ggml.token_type",
+                       Bytes().put<uint32_t>(ARRAY).put<uint32_t>(U32).put<uint64_t>(1).put<uint32_t>(0x80000000)});
+  EXPECT_EQ(verdict(large),
+            "m.gguf: metadata key 'tokenizer.ggml.token_type'[0]: found an integer beyond 32 bits, wanted "
+            "one that fits");
   TinyLlama kind;
   kind.strings.clear();
   EXPECT_EQ(verdict(kind), "m.gguf: metadata key 'tokenizer.ggml.model': not found, wanted a string");
+}
+
+TEST_F(Import, EndsOfText) {
+  TinyLlama model;
+  model.tokens = {"a", "<|endoftext|>", "<|im_end|>", "<|eot_id|>", "b", "c"};
+  model.integers["tokenizer.ggml.eos_token_id"] = 2;
+  model.integers["tokenizer.ggml.eot_token_id"] = 4;
+  // Only control tokens (type 3) end a text by their name.
+  Bytes types = Bytes().put<uint32_t>(ARRAY).put<uint32_t>(I32).put<uint64_t>(6);
+  for (int32_t type : {1, 3, 3, 1, 1, 1})
+    types.put(type);
+  model.raw.push_back({"tokenizer.ggml.token_type", types});
+  ImportResult result = cantFail(import(model));
+  const graph::Tokenizer &tokenizer = *graph::GetGraph(result.bytes.data())->tokenizer();
+  EXPECT_EQ(tokenizer.eos_id(), 2);
+  auto ids = elements(tokenizer.eot_ids());
+  EXPECT_EQ(std::vector<int32_t>(ids.begin(), ids.end()), (std::vector<int32_t>{4, 1}));
+  EXPECT_FALSE(tokenizer.add_bos());
 }
 
 TEST_F(Import, LayersOfEqualTypesShareAFunction) {

@@ -23,13 +23,13 @@ struct TinyTensor {
 struct TinyLlama {
   std::string architecture = "llama";
   std::map<std::string, uint32_t> integers = {
-      {"llama.block_count", 2},          {"llama.embedding_length", 32},
-      {"llama.feed_forward_length", 64}, {"llama.attention.head_count", 4},
-      {"llama.context_length", 128},     {"llama.attention.head_count_kv", 2},
+      {"llama.block_count", 2},          {"llama.embedding_length", 32}, {"llama.feed_forward_length", 64},
+      {"llama.attention.head_count", 4}, {"llama.context_length", 128},  {"llama.attention.head_count_kv", 2},
   };
   std::map<std::string, float> floats = {{"llama.attention.layer_norm_rms_epsilon", 1e-5f}};
   std::map<std::string, std::string> strings = {{"tokenizer.ggml.model", "gpt2"}};
   std::vector<std::string> tokens = {"a", "b", "c", "d", "e", "<end>"};
+  std::vector<std::pair<std::string, Bytes>> raw; ///< entries as they stand
   std::vector<TinyTensor> tensors;
 
   TinyLlama() {
@@ -63,6 +63,8 @@ struct TinyLlama {
       writer.f32(key, value);
     for (const auto &[key, value] : strings)
       writer.string(key, value);
+    for (const auto &[key, value] : raw)
+      writer.raw(key, value);
     writer.strings("tokenizer.ggml.tokens", tokens);
     for (const TinyTensor &tensor : tensors) {
       uint64_t elements = 1;
