@@ -3,7 +3,7 @@
 
 make_plugin.py OUT --cxx CXX --root ROOT --llvm-lib DIR --from PLUGIN.so [--name N] [--version V] [--requires WORDS]
   [--provides WORDS] [--api N] [--format N] [--magic TEXT] [--llvm V] [--abi TEXT] [--break-struct NAME] [--short BYTES]
-  [--no-note] [--no-mlir] [--entry FAULT]
+  [--no-note] [--no-mlir] [--entry FAULT] [--source FILE.cpp]
 """
 import argparse
 import os
@@ -18,6 +18,7 @@ for option in ("cxx", "root", "llvm-lib", "from"):
 parser.add_argument("--name", default="test_plugin")
 parser.add_argument("--version", default="1.0.0")
 parser.add_argument("--entry", default="NONE")
+parser.add_argument("--source", default=os.path.join(os.path.dirname(__file__), "entry.cpp"))
 parser.add_argument("--requires", default="")
 parser.add_argument("--provides", default="")
 parser.add_argument("--api", type=int)
@@ -57,13 +58,15 @@ with tempfile.TemporaryDirectory() as folder:
         note = note[: args.short]
     open(note_file, "wb").write(note)
 
-    sources = [os.path.join(os.path.dirname(__file__), "entry.cpp")]
+    sources = [args.source]
     if not args.no_note:
         assembly = os.path.join(folder, "note.s")
         with open(assembly, "w", encoding="utf-8") as file:
-            file.write(f'.section .note.tilewright,"aR",@note\n.p2align 3\n.incbin "{note_file}"\n')
+            file.write(f'.section .note.tilewright,"aR",@note\n.p2align 3\n.incbin "{note_file}"\n'
+                       '.section .note.GNU-stack,"",@progbits\n')
         sources.append(assembly)
-    command = [args.cxx, "-std=c++20", "-shared", "-fPIC", "-I" + args.root, f"-DFAULT={args.entry}",
+    command = [args.cxx, "-std=c++20", "-fno-rtti", "-fno-exceptions", "-shared", "-fPIC", "-I" + args.root,
+               "-isystem", os.path.join(args.llvm_lib, "../include"), "-D_GLIBCXX_USE_CXX11_ABI=1", f"-DFAULT={args.entry}",
                f'-DNAME="{args.name}"', f'-DVERSION="{args.version}"', *sources, "-o", args.out]
     if not args.no_mlir:
         command += ["-Wl,--no-as-needed", "-L" + args.llvm_lib, "-l:libMLIR.so.22.1"]

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A plugin whose registrations are wrong in the way that the environment variable FAULT says. Before each fault it registers
+// something right, of which nothing may be left.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/Pass.h"
+#include "passes/api/Stages.h"
+#include "plugins/api/Plugin.h"
+
+#include <cstdlib>
+#include <string>
+
+namespace {
+/// Does nothing under any flag.
+struct Nothing : mlir::PassWrapper<Nothing, mlir::OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Nothing)
+  explicit Nothing(std::string flag) : flag(std::move(flag)) {}
+  llvm::StringRef getArgument() const final { return flag; }
+  void runOnOperation() final {}
+  std::string flag;
+};
+
+struct StrayDialect : mlir::Dialect {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StrayDialect)
+  explicit StrayDialect(mlir::MLIRContext *context)
+      : mlir::Dialect("stray", context, mlir::TypeID::get<StrayDialect>()) {}
+  static llvm::StringRef getDialectNamespace() { return "stray"; }
+};
+} // namespace
+
+static bool fault(const char *name) {
+  const char *value = std::getenv("FAULT");
+  return value && std::string(value) == name;
+}
+
+static void registerDialects(tw_dialect_registry *registry) {
+  registry->insert<mlir::arith::ArithDialect>(); // the host has it: no fault
+  if (fault("dialect"))
+    registry->insert<StrayDialect>();
+}
+
+static void registerStages(tw_stage_registry *registry) {
+  auto make = [](const tilewright::PipelineOptions &) { return std::make_unique<Nothing>("test-plugin-right"); };
+  registry->add({"simplify", "test-plugin-right", {}, {}, {}, make});
+  if (fault("stage"))
+    registry->add({"simplfy", "test-plugin-other", {}, {}, {}, make});
+  if (fault("prefix"))
+    registry->add({"simplify", "strip-it", {}, {}, {}, make});
+  if (fault("make"))
+    registry->add({"simplify", "test-plugin-other", {}, {}, {}, {}});
+  if (fault("double"))
+    registry->add({"simplify", "test-plugin-right", {}, {}, {}, make});
+  if (fault("cycle")) {
+    registry->add({"simplify", "test-plugin-a", {"test-plugin-b"}, {}, {}, make});
+    registry->add({"simplify", "test-plugin-b", {"test-plugin-a"}, {}, {}, make});
+  }
+}
+
+extern "C" const tw_plugin *tilewrightPlugin() {
+  static const tw_plugin plugin = {sizeof(tw_plugin), TILEWRIGHT_PLUGIN_API_VERSION, NAME, VERSION, registerDialects, registerStages};
+  return &plugin;
+}
