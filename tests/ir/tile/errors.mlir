@@ -96,6 +96,14 @@ func.func @load_nibbles_c4(%p: tensor<4x320xi8>, %b: index) {
 
 // -----
 
+func.func @load_nibbles_c5(%p: tensor<4x320xi8>, %b: index) {
+  // expected-error @below {{half is 'middle', wanted 'low' or 'high' (C5)}}
+  %s = tile.load_nibbles %p[%b] at 0 {half = "middle"} : tensor<4x320xi8> -> tensor<4x16x4xi8>
+  return
+}
+
+// -----
+
 func.func @load_nibbles_c4_overflow(%p: tensor<4x320xi8>, %b: index) {
   // expected-error @below {{is larger than a block of 320 bytes (C4)}}
   %s = tile.load_nibbles %p[%b] at 0 : tensor<4x320xi8> -> tensor<4611686018427387904x4xi8>
