@@ -141,19 +141,31 @@ LogicalResult GroupKernelBuilder::tilePosition(Value value, Value row, Value uni
 }
 
 LogicalResult GroupKernelBuilder::fuse(SmallVectorImpl<tensor::ExtractSliceOp> &slices) {
-  while (!slices.empty()) {
-    tensor::ExtractSliceOp slice = slices.pop_back_val();
+  // Every op of a group stands at one place in a tile, so who reads it twice, or two of its results, shares one tile. In
+  // order of the block, so that the first tile of an op is there for the later ones.
+  llvm::DenseMap<Operation *, Operation *> tiles;
+  for (size_t next = 0; next < slices.size(); ++next) {
+    tensor::ExtractSliceOp slice = slices[next];
     auto producer = dyn_cast<OpResult>(slice.getSource());
     if (!producer || !clones.contains(producer.getOwner()))
       continue;
+    if (Operation *tile = tiles.lookup(producer.getOwner());
+        tile && tile->getBlock() == slice->getBlock() && tile->isBeforeInBlock(slice) &&
+        tile->getResult(producer.getResultNumber()).getType() == slice.getType()) {
+      slice.replaceAllUsesWith(tile->getResult(producer.getResultNumber()));
+      slice.erase();
+      continue;
+    }
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(slice);
     FailureOr<TilingResult> tiled = tensor::replaceExtractSliceWithTiledProducer(b, slice, producer);
     if (failed(tiled))
       return producer.getOwner()->emitOpError("cannot be cut to a tile of type ") << slice.getType();
     for (Operation *operand : tiled->generatedSlices)
-      if (auto next = dyn_cast<tensor::ExtractSliceOp>(operand))
-        slices.push_back(next);
+      if (auto operandSlice = dyn_cast<tensor::ExtractSliceOp>(operand))
+        slices.push_back(operandSlice);
+    if (Operation *op = tiled->tiledValues[0].getDefiningOp(); op->getNumResults() == producer.getOwner()->getNumResults())
+      tiles[producer.getOwner()] = op;
     slice.replaceAllUsesWith(tiled->tiledValues[0]);
     slice.erase();
   }
