@@ -35,6 +35,14 @@ private:
   Value table(Value turns, bool sine);
   /// `out` [M, H, D] with row `row` turned.
   Value rotateRow(Value row, Value out);
+  /// `out` [M, H, D/2, 2] with row `row` turned, pairs side by side.
+  Value rotatePairs(Value row, Value out);
+  /// Element `which` of each turned pair, given both elements and cosine and sine.
+  Value turn(TileBuilder &s, int64_t which, ValueRange a) {
+    Value x1 = s.toF32(a[0]), x2 = s.toF32(a[1]);
+    Value y = which == 0 ? s.sub(s.mul(x1, a[2]), s.mul(x2, a[3])) : s.add(s.mul(x2, a[2]), s.mul(x1, a[3]));
+    return element.isF32() ? y : arith::TruncFOp::create(s.b, s.loc, element, y).getResult();
+  }
   Value copyRest(Value row, Value out);
   bool interleaved() { return op.getLayout() == "interleaved"; }
   OpFoldResult at(int64_t value) { return t.b.getIndexAttr(value); }
@@ -78,31 +86,34 @@ Value RotateTile::table(Value turns, bool sine) {
 Value RotateTile::rotateRow(Value row, Value out) {
   Value turns = angles(row), cosine = table(turns, false), sine = table(turns, true);
   AffineMap elements = t.map(3, {t.d(0), t.d(1), t.d(2)}), perRow = t.map(3, {t.d(0), t.d(2)});
-  // Where the first and the second elements of the pairs stand: [1, H, D/2] of [M, H, D] or of [M, H, D/2, 2].
-  auto offsets = [&](int64_t which) -> SmallVector<OpFoldResult> {
-    if (interleaved())
-      return {row, at(0), at(0), at(which)};
-    return {row, at(0), at(which * half)};
-  };
-  SmallVector<int64_t> sizes = {1, heads, half}, shape = {1, heads, half};
-  if (interleaved())
-    sizes.push_back(1);
-  Value x = op.getInput();
-  if (interleaved())
-    x = t.reshape(t.slice(x, {at(0), at(0), at(0)}, {rows, heads, 2 * half}), {rows, heads, half, 2});
-  Value first = t.slice(x, offsets(0), sizes, shape), second = t.slice(x, offsets(1), sizes, shape);
+  // Where the first and the second elements of the pairs stand.
+  auto offsets = [&](int64_t which) -> SmallVector<OpFoldResult> { return {row, at(0), at(which * half)}; };
+  SmallVector<int64_t> sizes = {1, heads, half};
+  Value first = t.slice(op.getInput(), offsets(0), sizes), second = t.slice(op.getInput(), offsets(1), sizes);
   for (int64_t which : {0, 1}) {
-    Value place = t.slice(out, offsets(which), sizes, shape);
-    Value turned = t.generic({first, second, cosine, sine}, place, {elements, elements, perRow, perRow, elements}, "ppp",
-                             [&](TileBuilder &s, ValueRange a) -> Value {
-                               Value x1 = s.toF32(a[0]), x2 = s.toF32(a[1]);
-                               Value y = which == 0 ? s.sub(s.mul(x1, a[2]), s.mul(x2, a[3]))
-                                                    : s.add(s.mul(x2, a[2]), s.mul(x1, a[3]));
-                               return element.isF32() ? y : arith::TruncFOp::create(s.b, s.loc, element, y).getResult();
-                             });
+    Value turned = t.generic({first, second, cosine, sine}, t.slice(out, offsets(which), sizes),
+                             {elements, elements, perRow, perRow, elements}, "ppp",
+                             [&](TileBuilder &s, ValueRange a) { return turn(s, which, a); });
     out = t.insert(turned, out, offsets(which), sizes);
   }
   return out;
+}
+
+Value RotateTile::rotatePairs(Value row, Value out) {
+  Value turns = angles(row), cosine = t.reshape(table(turns, false), {half}), sine = t.reshape(table(turns, true), {half});
+  Value x = t.reshape(t.slice(op.getInput(), {at(0), at(0), at(0)}, {rows, heads, 2 * half}), {rows, heads, half, 2});
+  // Head by head on vectors: with several dimensions of size 1 it would be open which one a slice drops.
+  return t.loop(t.constant(0), t.constant(heads), out, [&](Value head, ValueRange state) -> SmallVector<Value> {
+    auto offsets = [&](int64_t which) -> SmallVector<OpFoldResult> { return {row, head, at(0), at(which)}; };
+    SmallVector<int64_t> sizes = {1, 1, half, 1};
+    Value first = t.slice(x, offsets(0), sizes, half), second = t.slice(x, offsets(1), sizes, half), pairs = state[0];
+    for (int64_t which : {0, 1}) {
+      Value turned = t.elementwise({first, second, cosine, sine}, t.slice(pairs, offsets(which), sizes, half),
+                                   [&](TileBuilder &s, ValueRange a) { return turn(s, which, a); });
+      pairs = t.insert(turned, pairs, offsets(which), sizes);
+    }
+    return {pairs};
+  })[0];
 }
 
 /// Elements of row `row` that do not turn.
@@ -124,7 +135,7 @@ Value RotateTile::lower() {
     })[0];
   // Pairs side by side: turned in a buffer of pairs.
   Value pairs = t.loop(low, high, t.alloc({rows, heads, half, 2}, element), [&](Value row, ValueRange state) {
-    return SmallVector<Value>{rotateRow(row, state[0])};
+    return SmallVector<Value>{rotatePairs(row, state[0])};
   })[0];
   Value flat = t.reshape(pairs, {rows, heads, 2 * half});
   if (!partial)

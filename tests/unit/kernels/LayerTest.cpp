@@ -51,15 +51,22 @@ struct Weights {
       } else {
         for (uint8_t &byte : one)
           byte = random();
-        // f16 numbers in front: the scale and, in a block of 20 bytes, the minimum; 16 quants or 255 make the range.
+        // A normal f16 near `value`.
         auto half = [&](double value) -> uint16_t {
-          int exponent = std::ilogb(std::fabs(value));
-          return (value < 0 ? 0x8000 : 0) | (exponent + 15) << 10 | int(std::ldexp(std::fabs(value), 10 - exponent)) % 1024;
+          int exponent = std::max(-14, std::ilogb(std::fabs(value)));
+          int fraction = std::max(0, int(std::ldexp(std::fabs(value), 10 - exponent)) - 1024);
+          return (value < 0 ? 0x8000 : 0) | (exponent + 15) << 10 | fraction;
         };
+        auto *numbers = reinterpret_cast<uint16_t *>(one.data());
+        if (element.isF16())
+          for (int64_t e = 0; e < block; ++e)
+            numbers[e] = half(scale * (double(random() >> 8) / 8388608.0 - 1.0));
+        // In front of quants: the scale and, in a block of 20 bytes, the minimum; 16 quants or 255 make the range.
         double step = scale / (size > 24 ? 127 : 8) * (1 + random() % 4 * 0.25);
-        reinterpret_cast<uint16_t *>(one.data())[0] = half(step);
+        if (!element.isF16())
+          numbers[0] = half(step);
         if (size == 20)
-          reinterpret_cast<uint16_t *>(one.data())[1] = half(-7.5 * step);
+          numbers[1] = half(-7.5 * step);
       }
       std::vector<float> out(block);
       storage.decodeBlock(one.data(), out.data());
@@ -146,6 +153,7 @@ static const Variant variants[] = {
     {"q4_1_precise", {192, 6, 3, 64, 256, 199}, "q4_1", "tile", "precise", 1e-5},
     {"q4_1_fast", {192, 6, 3, 64, 256, 199}, "q4_1", "fuse", "fast", 3e-2},
     {"q4_0_fast", {192, 6, 3, 64, 256, 199}, "q4_0", "fuse", "fast", 3e-2},
+    {"f16_precise", {96, 6, 3, 32, 64, 48}, "f16", "tile", "precise", 1e-5},
     {"q8_0_precise", {192, 6, 3, 64, 256, 199}, "q8_0", "tile", "precise", 1e-5},
     {"q8_0_fast", {192, 6, 3, 64, 256, 199}, "q8_0", "fuse", "fast", 3e-2},
 };
