@@ -17,8 +17,8 @@ namespace {
 /// Slots of a layer function's argument table: one pointer per tensor or weight argument, one per buffer of a state
 /// argument, then one per tensor result; behind them the three region bases of its own arena.
 struct ArgumentSlots {
-  SmallVector<unsigned> first;   // per function argument
-  SmallVector<int> results;      // per function result, -1 for states
+  SmallVector<unsigned> first; // per function argument
+  SmallVector<int> results;    // per function result, -1 for states
   unsigned regionBases = 0;
   unsigned count = 0;
 
@@ -37,9 +37,11 @@ struct ArgumentSlots {
 
 class EntryEmitter {
 public:
-  EntryEmitter(ModuleOp program, const ProgramPlan &plan, const ProgramTables &tables, StringRef symbol, StringRef kernelSuffix, ModuleOp target)
-      : symbols(program), plan(plan), tables(tables), symbol(symbol), kernelSuffix(kernelSuffix), target(target), b(target.getContext()),
-        ptr(LLVM::LLVMPointerType::get(target.getContext())), i32(b.getI32Type()), i64(b.getI64Type()) {}
+  EntryEmitter(ModuleOp program, const ProgramPlan &plan, const ProgramTables &tables, StringRef symbol,
+               StringRef kernelSuffix, ModuleOp target)
+      : symbols(program), plan(plan), tables(tables), symbol(symbol), kernelSuffix(kernelSuffix), target(target),
+        b(target.getContext()), ptr(LLVM::LLVMPointerType::get(target.getContext())), i32(b.getI32Type()),
+        i64(b.getI64Type()) {}
 
   LogicalResult emitEntry(func::FuncOp function);
 
@@ -51,8 +53,8 @@ private:
     Block *allocas = nullptr; // entry block: fixed-size arrays live here
     Block *cancelled = nullptr;
     Value step;
-    Value regionBase[numArenaRegions]; // of this function's own arena
-    Value regionUnit[numArenaRegions]; // padded rows, padded logit rows, 1
+    Value regionBase[numArenaRegions];                    // of this function's own arena
+    Value regionUnit[numArenaRegions];                    // padded rows, padded logit rows, 1
     llvm::DenseMap<Value, Value> pointers;                // tensors and weights
     llvm::DenseMap<Value, SmallVector<Value>> statePools; // one pointer per buffer
   };
@@ -62,7 +64,8 @@ private:
     return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
   }
   Value field(Value step, size_t offset, Type type) {
-    Value at = LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), step, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+    Value at =
+        LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), step, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
     return LLVM::LoadOp::create(b, loc, type, at);
   }
   Value slot(Value table, unsigned index) {
@@ -159,14 +162,16 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
   Value base = field(frame.step, offsetof(tw_abi_step, arena), ptr);
   for (unsigned region = 0; region < numArenaRegions; ++region) {
     frame.regionBase[region] = base;
-    Value bytes = LLVM::MulOp::create(b, loc, frame.regionUnit[region], constant(static_cast<int64_t>(own.size.bytes[region])));
+    Value bytes =
+        LLVM::MulOp::create(b, loc, frame.regionUnit[region], constant(static_cast<int64_t>(own.size.bytes[region])));
     base = byteOffset(base, bytes);
   }
 
-  static const std::pair<StringRef, size_t> inputs[] = {
-      {"tokens", offsetof(tw_abi_step, tokens)},   {"positions", offsetof(tw_abi_step, positions)},
-      {"row_start", offsetof(tw_abi_step, row_start)}, {"kv_len", offsetof(tw_abi_step, kv_len)},
-      {"logit_rows", offsetof(tw_abi_step, logit_ids)}};
+  static const std::pair<StringRef, size_t> inputs[] = {{"tokens", offsetof(tw_abi_step, tokens)},
+                                                        {"positions", offsetof(tw_abi_step, positions)},
+                                                        {"row_start", offsetof(tw_abi_step, row_start)},
+                                                        {"kv_len", offsetof(tw_abi_step, kv_len)},
+                                                        {"logit_rows", offsetof(tw_abi_step, logit_ids)}};
   Value states = field(frame.step, offsetof(tw_abi_step, states), ptr);
   for (BlockArgument argument : function.getArguments()) {
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
@@ -183,8 +188,8 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
     }
     const auto *input = llvm::find_if(inputs, [&](auto &entry) { return entry.first == name.getValue(); });
     if (input == std::end(inputs))
-      return function.emitError("the step function has an input '") << name.getValue()
-             << "'; wanted tokens, positions, row_start, kv_len or logit_rows";
+      return function.emitError("the step function has an input '")
+             << name.getValue() << "'; wanted tokens, positions, row_start, kv_len or logit_rows";
     frame.pointers[argument] = field(frame.step, input->second, ptr);
   }
   Operation *terminator = function.front().getTerminator();
@@ -249,11 +254,14 @@ LogicalResult EntryEmitter::emitBody(Frame &frame) {
       if (index == tables.weights.end())
         return op.emitError("weight '") << name << "' is not in the manifest's table";
       Value table = field(frame.step, offsetof(tw_abi_step, weights), ptr);
-      frame.pointers[weight.getResult()] = LLVM::LoadOp::create(b, loc, ptr, slot(table, static_cast<unsigned>(index->second)));
+      frame.pointers[weight.getResult()] =
+          LLVM::LoadOp::create(b, loc, ptr, slot(table, static_cast<unsigned>(index->second)));
     } else if (auto view = dyn_cast<tw::ReshapeOp>(op)) {
       frame.pointers[view.getResult()] = frame.pointers.lookup(view.getInput());
     } else {
-      return op.emitError("'") << op.getName() << "' is left in a program after the tile stage; wanted dispatches, calls and weight loads";
+      return op.emitError("'")
+             << op.getName()
+             << "' is left in a program after the tile stage; wanted dispatches, calls and weight loads";
     }
   }
   for (Value value : frame.source.front().getTerminator()->getOperands())
@@ -273,10 +281,11 @@ FailureOr<Value> EntryEmitter::resultPointer(Frame &frame, OpResult result) {
 }
 
 FailureOr<Value> EntryEmitter::symbolValue(Frame &frame, func::FuncOp kernel, StringRef name) {
-  static const std::pair<StringRef, size_t> counts[] = {
-      {"N", offsetof(tw_abi_step, padded_rows)},       {"rows", offsetof(tw_abi_step, rows)},
-      {"T", offsetof(tw_abi_step, tile_count)},        {"R", offsetof(tw_abi_step, padded_logit_rows)},
-      {"P", offsetof(tw_abi_step, page_entries)}};
+  static const std::pair<StringRef, size_t> counts[] = {{"N", offsetof(tw_abi_step, padded_rows)},
+                                                        {"rows", offsetof(tw_abi_step, rows)},
+                                                        {"T", offsetof(tw_abi_step, tile_count)},
+                                                        {"R", offsetof(tw_abi_step, padded_logit_rows)},
+                                                        {"P", offsetof(tw_abi_step, page_entries)}};
   // The size of a pool is not part of the step; kernels index it by page number and never loop over it.
   if (name == "POOL")
     return constant(INT32_MAX);
@@ -356,7 +365,8 @@ LogicalResult EntryEmitter::emitDispatch(Frame &frame, tw::DispatchOp op) {
     LLVM::StoreOp::create(b, loc, *value, slot(table, i));
   }
 
-  SmallVector<Value> counts = {field(frame.step, offsetof(tw_abi_step, padded_rows), i64), field(frame.step, offsetof(tw_abi_step, rows), i64),
+  SmallVector<Value> counts = {field(frame.step, offsetof(tw_abi_step, padded_rows), i64),
+                               field(frame.step, offsetof(tw_abi_step, rows), i64),
                                field(frame.step, offsetof(tw_abi_step, tile_count), i64),
                                field(frame.step, offsetof(tw_abi_step, padded_logit_rows), i64)};
   std::function<Value(AffineExpr)> expand = [&](AffineExpr expr) -> Value {
@@ -387,7 +397,8 @@ LogicalResult EntryEmitter::emitDispatch(Frame &frame, tw::DispatchOp op) {
   if (!target.lookupSymbol(kernelSymbol)) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(target.getBody());
-    LLVM::LLVMFuncOp::create(b, loc, kernelSymbol, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {ptr, i64, i64}));
+    LLVM::LLVMFuncOp::create(b, loc, kernelSymbol,
+                             LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {ptr, i64, i64}));
   }
   static_assert(sizeof(tw_abi_work) == 24, "a work is three 64-bit words");
   Value work = localArray(frame, 3);
@@ -471,20 +482,25 @@ void emitEntryTable(ArrayRef<std::string> entries, ModuleOp target) {
     LLVM::LLVMFuncOp::create(b, loc, entry, entryType);
 
   auto arrayType = LLVM::LLVMArrayType::get(ptr, entries.size());
-  auto array = LLVM::GlobalOp::create(b, loc, arrayType, /*isConstant=*/true, LLVM::Linkage::Internal, "tilewright_entries", Attribute());
+  auto array = LLVM::GlobalOp::create(b, loc, arrayType, /*isConstant=*/true, LLVM::Linkage::Internal,
+                                      "tilewright_entries", Attribute());
   {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&array.getInitializerRegion());
     Value value = LLVM::UndefOp::create(b, loc, arrayType);
     for (auto [index, entry] : llvm::enumerate(entries))
-      value = LLVM::InsertValueOp::create(b, loc, value, LLVM::AddressOfOp::create(b, loc, ptr, entry), static_cast<int64_t>(index));
+      value = LLVM::InsertValueOp::create(b, loc, value, LLVM::AddressOfOp::create(b, loc, ptr, entry),
+                                          static_cast<int64_t>(index));
     LLVM::ReturnOp::create(b, loc, ValueRange{value});
   }
 
-  static_assert(offsetof(tw_abi_table, abi_version) == 8 && offsetof(tw_abi_table, entries) == 12 && offsetof(tw_abi_table, entry) == 16,
+  static_assert(offsetof(tw_abi_table, abi_version) == 8 && offsetof(tw_abi_table, entries) == 12 &&
+                    offsetof(tw_abi_table, entry) == 16,
                 "the table below is laid out so");
-  auto tableType = LLVM::LLVMStructType::getLiteral(b.getContext(), {b.getI64Type(), b.getI32Type(), b.getI32Type(), ptr});
-  auto table = LLVM::GlobalOp::create(b, loc, tableType, /*isConstant=*/true, LLVM::Linkage::External, TW_ABI_TABLE_SYMBOL, Attribute());
+  auto tableType =
+      LLVM::LLVMStructType::getLiteral(b.getContext(), {b.getI64Type(), b.getI32Type(), b.getI32Type(), ptr});
+  auto table = LLVM::GlobalOp::create(b, loc, tableType, /*isConstant=*/true, LLVM::Linkage::External,
+                                      TW_ABI_TABLE_SYMBOL, Attribute());
   b.createBlock(&table.getInitializerRegion());
   Value value = LLVM::UndefOp::create(b, loc, tableType);
   Value fields[] = {LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(sizeof(tw_abi_table))),

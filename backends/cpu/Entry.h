@@ -2,9 +2,9 @@
 // Step entries: the code that runs a planned program's dispatches as phases (runtime/api/abi.h).
 #pragma once
 
-#include "llvm/ADT/StringMap.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/api/ProgramPlan.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace tilewright {
 
@@ -16,14 +16,15 @@ struct ProgramTables {
 };
 
 /// Emits `i32 @symbol(tw_abi_step *)` for the program function `entryName` of `program` into `target`, a module of LLVM
-/// dialect ops; layer functions become internal functions named "<symbol>.<name>". Kernels are declared, not defined, under their name followed by `kernelSuffix`.
-/// Function arguments of the entry are known by tw.name: tokens, positions, row_start, kv_len, logit_rows; the one tensor
-/// result is the logits.
+/// dialect ops; layer functions become internal functions named "<symbol>.<name>". Kernels are declared, not defined,
+/// under their name followed by `kernelSuffix`. Function arguments of the entry are known by tw.name: tokens,
+/// positions, row_start, kv_len, logit_rows; the one tensor result is the logits.
 mlir::LogicalResult emitStepEntry(mlir::ModuleOp program, llvm::StringRef entryName, const ProgramPlan &plan,
                                   const ProgramTables &tables, llvm::StringRef symbol, llvm::StringRef kernelSuffix,
                                   mlir::ModuleOp target);
 
-/// Emits the table that the runtime looks up (tw_abi_table under TW_ABI_TABLE_SYMBOL) over entries declared in `target`.
+/// Emits the table that the runtime looks up (tw_abi_table under TW_ABI_TABLE_SYMBOL) over entries declared in
+/// `target`.
 void emitEntryTable(llvm::ArrayRef<std::string> entries, mlir::ModuleOp target);
 
 } // namespace tilewright

@@ -51,8 +51,9 @@ llvm::Expected<InstructionSummary> summarizeInstructions(const ObjectBytes &obje
       llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "kernel"));
   if (!file)
     return file.takeError();
-  std::unique_ptr<void, void (*)(void *)> disassembler(LLVMCreateDisasm("x86_64-unknown-linux-gnu", nullptr, 0, nullptr, nullptr),
-                                                       [](void *handle) { LLVMDisasmDispose(handle); });
+  std::unique_ptr<void, void (*)(void *)> disassembler(
+      LLVMCreateDisasm("x86_64-unknown-linux-gnu", nullptr, 0, nullptr, nullptr),
+      [](void *handle) { LLVMDisasmDispose(handle); });
   if (!disassembler)
     return llvm::createStringError("this LLVM cannot disassemble x86-64");
   Counts counts;
@@ -65,8 +66,8 @@ llvm::Expected<InstructionSummary> summarizeInstructions(const ObjectBytes &obje
     std::string bytes = code->str(); // the C interface takes mutable bytes
     for (size_t at = 0; at < bytes.size();) {
       char text[256];
-      size_t size = LLVMDisasmInstruction(disassembler.get(), reinterpret_cast<uint8_t *>(bytes.data()) + at, bytes.size() - at, at,
-                                          text, sizeof text);
+      size_t size = LLVMDisasmInstruction(disassembler.get(), reinterpret_cast<uint8_t *>(bytes.data()) + at,
+                                          bytes.size() - at, at, text, sizeof text);
       if (size == 0) {
         ++at; // padding between functions
         continue;

@@ -9,8 +9,8 @@
 namespace tilewright {
 
 struct InstructionSummary {
-  /// The instruction that does the kernel's arithmetic: the widest product it has ("vpdpbusd", "vpmaddubsw", "vdpbf16ps",
-  /// "vfmadd"), else "vector" for other arithmetic on whole registers, "scalar" for none.
+  /// The instruction that does the kernel's arithmetic: the widest product it has ("vpdpbusd", "vpmaddubsw",
+  /// "vdpbf16ps", "vfmadd"), else "vector" for other arithmetic on whole registers, "scalar" for none.
   std::string main;
   /// Products of one number at a time stand where whole registers should: the schedule did not apply.
   bool fallback = false;

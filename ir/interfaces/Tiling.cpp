@@ -132,14 +132,16 @@ int64_t divisorOfMap(AffineMap map, ValueRange operands) {
   SmallVector<AffineExpr> dims, symbols;
   for (auto [i, operand] : llvm::enumerate(operands)) {
     bool isDim = i < map.getNumDims();
-    AffineExpr e = isDim ? getAffineDimExpr(i, map.getContext())
-                         : getAffineSymbolExpr(i - map.getNumDims(), map.getContext());
+    AffineExpr e =
+        isDim ? getAffineDimExpr(i, map.getContext()) : getAffineSymbolExpr(i - map.getNumDims(), map.getContext());
     int64_t divisor = knownDivisor(OpFoldResult(operand));
     (isDim ? dims : symbols).push_back(divisor ? e * divisor : e);
   }
   int64_t divisor = 0;
   for (AffineExpr expr : map.getResults())
-    divisor = std::gcd(divisor, simplifyAffineExpr(expr.replaceDimsAndSymbols(dims, symbols), map.getNumDims(), map.getNumSymbols()).getLargestKnownDivisor());
+    divisor = std::gcd(
+        divisor, simplifyAffineExpr(expr.replaceDimsAndSymbols(dims, symbols), map.getNumDims(), map.getNumSymbols())
+                     .getLargestKnownDivisor());
   return divisor;
 }
 

@@ -56,8 +56,8 @@ FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value blo
   OpFoldResult zero = t.b.getIndexAttr(0);
   const int64_t parts = static_cast<int64_t>(tile->pieces.size()), piece = kStep / parts, quads = piece / kQuad;
   if (shapeOf(op.getScales())[1] != depth / piece)
-    return op.emitOpError("has ") << shapeOf(op.getScales())[1] << " scales a row, but " << op.getElement() << " is multiplied in pieces of "
-                                  << piece << " elements, wanted " << depth / piece;
+    return op.emitOpError("has ") << shapeOf(op.getScales())[1] << " scales a row, but " << op.getElement()
+                                  << " is multiplied in pieces of " << piece << " elements, wanted " << depth / piece;
   AffineExpr m = t.d(0), n = t.d(1), quad = t.d(2), v = t.d(3);
   AffineMap elements = t.map(2, {t.d(0), t.d(1)}), row = t.map(2, {t.d(0), t.zero()}), column = t.map(2, {t.d(1)});
   SmallVector<Value> ins;
@@ -70,13 +70,15 @@ FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value blo
     }
     Value x = t.reshape(t.slice(op.getInput(), {zero, first}, {rows, piece}), {rows, quads, kQuad});
     Value none = t.filled({rows, kGroup}, t.integer(i32, 0));
-    Value dot = t.generic({x, tile->pieces[part]}, none, {t.map(4, {m, quad, v}), t.map(4, {quad, n, v}), t.map(4, {m, n})}, "pprr",
-                          [&](TileBuilder &s, ValueRange a) -> Value {
-                            Value left = arith::ExtSIOp::create(s.b, s.loc, i32, a[0]);
-                            Value right = arith::ExtUIOp::create(s.b, s.loc, i32, a[1]);
-                            return s.add(a[2], s.mul(left, right));
-                          });
-    llvm::append_values(ins, dot, t.slice(op.getScales(), {zero, scaleAt}, {rows, 1}), t.slice(op.getSums(), {zero, scaleAt}, {rows, 1}));
+    Value dot =
+        t.generic({x, tile->pieces[part]}, none, {t.map(4, {m, quad, v}), t.map(4, {quad, n, v}), t.map(4, {m, n})},
+                  "pprr", [&](TileBuilder &s, ValueRange a) -> Value {
+                    Value left = arith::ExtSIOp::create(s.b, s.loc, i32, a[0]);
+                    Value right = arith::ExtUIOp::create(s.b, s.loc, i32, a[1]);
+                    return s.add(a[2], s.mul(left, right));
+                  });
+    llvm::append_values(ins, dot, t.slice(op.getScales(), {zero, scaleAt}, {rows, 1}),
+                        t.slice(op.getSums(), {zero, scaleAt}, {rows, 1}));
     maps.append({elements, row, row});
   }
   const size_t scale = ins.size();
@@ -104,15 +106,14 @@ FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value blo
 
 FailureOr<Value> PackedLinearTile::columnGroup(Value group) {
   bool done = true;
-  SmallVector<Value> acc = t.loop(
-      t.constant(0), t.constant(depth / kStep), t.filled({rows, kGroup}, 0.0),
-      [&](Value block, ValueRange state) -> SmallVector<Value> {
-        if (!op.getScales())
-          return {floatStep(state[0], group, block)};
-        FailureOr<Value> next = integerStep(state[0], group, block);
-        done = succeeded(next);
-        return {done ? *next : state[0]};
-      });
+  SmallVector<Value> acc = t.loop(t.constant(0), t.constant(depth / kStep), t.filled({rows, kGroup}, 0.0),
+                                  [&](Value block, ValueRange state) -> SmallVector<Value> {
+                                    if (!op.getScales())
+                                      return {floatStep(state[0], group, block)};
+                                    FailureOr<Value> next = integerStep(state[0], group, block);
+                                    done = succeeded(next);
+                                    return {done ? *next : state[0]};
+                                  });
   if (!done)
     return failure();
   return acc[0];
@@ -121,8 +122,8 @@ FailureOr<Value> PackedLinearTile::columnGroup(Value group) {
 FailureOr<Value> PackedLinearTile::lower() {
   int64_t columns = op.getType().getDimSize(1), groups = llvm::divideCeil(columns, kGroup);
   if (storage.getLayout().blockElements != kStep)
-    return op.emitOpError("has a weight of ")
-           << op.getElement() << " with blocks of " << storage.getLayout().blockElements << " elements, wanted " << kStep;
+    return op.emitOpError("has a weight of ") << op.getElement() << " with blocks of "
+                                              << storage.getLayout().blockElements << " elements, wanted " << kStep;
   FailureOr<Value> y;
   if (groups == 1) {
     y = columnGroup(t.constant(0));
@@ -176,10 +177,11 @@ FailureOr<SmallVector<Value>> QuantizeRowsOp::lowerTile(OpBuilder &builder) {
   // [rows, blocks, block]
   Value x = t.reshape(getInput(), {rows, blocks, block});
   AffineMap elements = t.map(3, {t.d(0), t.d(1), t.d(2)}), perBlock = t.map(3, {t.d(0), t.d(1)});
-  Value largest = t.generic(x, t.filled({rows, blocks}, 0.0), {elements, perBlock}, "ppr", [](TileBuilder &s, ValueRange a) -> Value {
-    Value magnitude = math::AbsFOp::create(s.b, s.loc, s.toF32(a[0]));
-    return arith::MaximumFOp::create(s.b, s.loc, magnitude, a[1]);
-  });
+  Value largest = t.generic(x, t.filled({rows, blocks}, 0.0), {elements, perBlock}, "ppr",
+                            [](TileBuilder &s, ValueRange a) -> Value {
+                              Value magnitude = math::AbsFOp::create(s.b, s.loc, s.toF32(a[0]));
+                              return arith::MaximumFOp::create(s.b, s.loc, magnitude, a[1]);
+                            });
   Value scales = t.elementwise(largest, t.empty({rows, blocks}, f32),
                                [](TileBuilder &s, ValueRange a) { return s.mul(a[0], s.f32(1.0 / 127.0)); });
   // 127 / max, 0 where that would overflow; a NaN scale gives quants of 0.
@@ -194,8 +196,8 @@ FailureOr<SmallVector<Value>> QuantizeRowsOp::lowerTile(OpBuilder &builder) {
                              Value rounded = math::RoundEvenOp::create(s.b, s.loc, s.select(known, scaled, s.f32(0.0)));
                              return arith::FPToSIOp::create(s.b, s.loc, i8, rounded);
                            });
-  Value counts = t.generic(quants, t.filled({rows, blocks}, t.integer(builder.getI32Type(), 0)), {elements, perBlock}, "ppr",
-                           [&](TileBuilder &s, ValueRange a) -> Value {
+  Value counts = t.generic(quants, t.filled({rows, blocks}, t.integer(builder.getI32Type(), 0)), {elements, perBlock},
+                           "ppr", [&](TileBuilder &s, ValueRange a) -> Value {
                              Value wide = arith::ExtSIOp::create(s.b, s.loc, s.b.getI32Type(), a[0]);
                              return s.add(a[1], wide);
                            });

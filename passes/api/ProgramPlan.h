@@ -2,15 +2,15 @@
 // Where every tensor of a program (functions of tw.dispatch and calls) lives in the activation arena.
 #pragma once
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/MapVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace tilewright {
 
-/// The arena has three regions, one after another, by what a buffer's size is proportional to: padded rows, padded logit
-/// rows, or nothing. Each is planned alone, so a plan holds for every number of rows.
+/// The arena has three regions, one after another, by what a buffer's size is proportional to: padded rows, padded
+/// logit rows, or nothing. Each is planned alone, so a plan holds for every number of rows.
 enum class ArenaRegion : unsigned { Rows = 0, LogitRows = 1, Constant = 2 };
 inline constexpr unsigned numArenaRegions = 3;
 

@@ -15,14 +15,15 @@ struct LiveBuffer {
 };
 
 struct InterferencePlan {
-  std::vector<uint64_t> offsets;  ///< one per buffer
-  uint64_t size = 0;              ///< of the arena
-  uint64_t lowerBound = 0;        ///< largest sum of sizes live at one step: no plan can be smaller
-  uint64_t withoutReuse = 0;      ///< sum of all sizes
+  std::vector<uint64_t> offsets; ///< one per buffer
+  uint64_t size = 0;             ///< of the arena
+  uint64_t lowerBound = 0;       ///< largest sum of sizes live at one step: no plan can be smaller
+  uint64_t withoutReuse = 0;     ///< sum of all sizes
 };
 
 /// Greedy best fit by decreasing size: each buffer takes the smallest gap that it fits between the already placed
-/// buffers it interferes with. Exact storage allocation is NP-hard; the lower bound tells how far the result may be off.
+/// buffers it interferes with. Exact storage allocation is NP-hard; the lower bound tells how far the result may be
+/// off.
 InterferencePlan planByInterference(const std::vector<LiveBuffer> &buffers);
 
 } // namespace tilewright

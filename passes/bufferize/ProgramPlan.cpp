@@ -82,7 +82,8 @@ private:
     for (auto [index, size] : llvm::enumerate(type.getShape())) {
       if (ShapedType::isDynamic(size)) {
         if (index != 0)
-          return emitError(value.getLoc(), "only the first dimension of an activation may depend on the step, found ") << type;
+          return emitError(value.getLoc(), "only the first dimension of an activation may depend on the step, found ")
+                 << type;
         continue;
       }
       bytes *= static_cast<uint64_t>(size);
@@ -98,7 +99,8 @@ private:
         if (name.getValue() == "R")
           return UnitSize{ArenaRegion::LogitRows, bytes};
       }
-    return emitError(value.getLoc(), "cannot tell what the first dimension of ") << type << " counts: wanted 'N' or 'R' in tw.dims of its kernel";
+    return emitError(value.getLoc(), "cannot tell what the first dimension of ")
+           << type << " counts: wanted 'N' or 'R' in tw.dims of its kernel";
   }
 
   LogicalResult planFunction(func::FuncOp function) {

@@ -20,8 +20,8 @@ namespace tilewright {
 
 namespace {
 
-/// Bytes of weights in a chunk: enough to hide the cost of claiming one, little enough to balance and to stay in a core's
-/// cache while row tiles pass over it.
+/// Bytes of weights in a chunk: enough to hide the cost of claiming one, little enough to balance and to stay in a
+/// core's cache while row tiles pass over it.
 constexpr int64_t kChunkBytes = 128 * 1024;
 /// Column chunks wanted, so that threads find work.
 constexpr int64_t kWantedChunks = 8;
@@ -45,8 +45,8 @@ private:
   /// The tile of every output for rows at `row` and columns at `units` * unit; inserted into `destinations`.
   LogicalResult tile(Value row, Value units, int64_t columns, SmallVectorImpl<Value> &destinations);
   /// Where in `value` columns [units * unit, + columns) of the group lie.
-  LogicalResult tilePosition(Value value, Value row, Value units, int64_t columns, SmallVectorImpl<OpFoldResult> &offsets,
-                             SmallVectorImpl<OpFoldResult> &sizes);
+  LogicalResult tilePosition(Value value, Value row, Value units, int64_t columns,
+                             SmallVectorImpl<OpFoldResult> &offsets, SmallVectorImpl<OpFoldResult> &sizes);
   LogicalResult fuse(SmallVectorImpl<tensor::ExtractSliceOp> &slices);
   LogicalResult lowerTiles();
   /// Tiles take their places: in the result where their op can write to it, else in a buffer of their own.
@@ -70,7 +70,7 @@ private:
   OpBuilder &b;
   Location loc;
   int64_t rowTile;
-  IRMapping mapping;                ///< the program's values -> the kernel's
+  IRMapping mapping;                   ///< the program's values -> the kernel's
   llvm::SetVector<Operation *> clones; ///< the group's ops on whole tensors; they disappear
   SmallVector<Value> outputs;
   SmallVector<linalg::GenericOp> stores; ///< of tiles into results
@@ -141,8 +141,8 @@ LogicalResult GroupKernelBuilder::tilePosition(Value value, Value row, Value uni
 }
 
 LogicalResult GroupKernelBuilder::fuse(SmallVectorImpl<tensor::ExtractSliceOp> &slices) {
-  // Every op of a group stands at one place in a tile, so who reads it twice, or two of its results, shares one tile. In
-  // order of the block, so that the first tile of an op is there for the later ones.
+  // Every op of a group stands at one place in a tile, so who reads it twice, or two of its results, shares one tile.
+  // In order of the block, so that the first tile of an op is there for the later ones.
   llvm::DenseMap<Operation *, Operation *> tiles;
   for (size_t next = 0; next < slices.size(); ++next) {
     tensor::ExtractSliceOp slice = slices[next];
@@ -164,7 +164,8 @@ LogicalResult GroupKernelBuilder::fuse(SmallVectorImpl<tensor::ExtractSliceOp> &
     for (Operation *operand : tiled->generatedSlices)
       if (auto operandSlice = dyn_cast<tensor::ExtractSliceOp>(operand))
         slices.push_back(operandSlice);
-    if (Operation *op = tiled->tiledValues[0].getDefiningOp(); op->getNumResults() == producer.getOwner()->getNumResults())
+    if (Operation *op = tiled->tiledValues[0].getDefiningOp();
+        op->getNumResults() == producer.getOwner()->getNumResults())
       tiles[producer.getOwner()] = op;
     slice.replaceAllUsesWith(tiled->tiledValues[0]);
     slice.erase();
@@ -185,10 +186,9 @@ LogicalResult GroupKernelBuilder::tile(Value row, Value units, int64_t columns, 
     unsigned rank = offsets.size();
     SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(rank));
     SmallVector<utils::IteratorType> parallel(rank, utils::IteratorType::parallel);
-    auto store = linalg::GenericOp::create(b, loc, place.getType(), ValueRange(slices.back().getResult()), place, maps, parallel,
-                                           [](OpBuilder &inner, Location at, ValueRange args) {
-                                             linalg::YieldOp::create(inner, at, args[0]);
-                                           });
+    auto store = linalg::GenericOp::create(
+        b, loc, place.getType(), ValueRange(slices.back().getResult()), place, maps, parallel,
+        [](OpBuilder &inner, Location at, ValueRange args) { linalg::YieldOp::create(inner, at, args[0]); });
     stores.push_back(store);
     destination = tensor::InsertSliceOp::create(b, loc, store.getResult(0), destination, offsets, sizes, strides);
   }
@@ -280,7 +280,9 @@ LogicalResult GroupKernelBuilder::build() {
       low = arith::DivUIOp::create(b, loc, chunk, rowTiles);
       low = times(low, perChunk);
     }
-    auto unitBody = [&](Value unit, SmallVectorImpl<Value> &innermost) { return tile(row, unit, group.unit, innermost); };
+    auto unitBody = [&](Value unit, SmallVectorImpl<Value> &innermost) {
+      return tile(row, unit, group.unit, innermost);
+    };
     if (fullUnits > 0) {
       if (perChunk == 1 && !tail) {
         if (failed(unitBody(low, inner)))

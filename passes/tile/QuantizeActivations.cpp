@@ -20,7 +20,9 @@ class QuantizeActivationsPass : public PassWrapper<QuantizeActivationsPass, Oper
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(QuantizeActivationsPass)
   StringRef getArgument() const final { return "tile-quantize-activations"; }
-  StringRef getDescription() const final { return "makes the inputs of packed linear maps int8 where products can be integer"; }
+  StringRef getDescription() const final {
+    return "makes the inputs of packed linear maps int8 where products can be integer";
+  }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, bufferization::BufferizationDialect, tile::TileDialect, tw::TwDialect>();
   }
@@ -48,8 +50,9 @@ public:
         quantized = tw::QuantizeRowsOp::create(b, op.getLoc(), op.getInput(), block);
         b.setInsertionPoint(op);
       }
-      auto integer = tw::PackedLinearOp::create(b, op.getLoc(), op.getType(), quantized.getQuants(), quantized.getScales(),
-                                                quantized.getSums(), op.getWeight(), op.getBias(), op.getElementAttr());
+      auto integer =
+          tw::PackedLinearOp::create(b, op.getLoc(), op.getType(), quantized.getQuants(), quantized.getScales(),
+                                     quantized.getSums(), op.getWeight(), op.getBias(), op.getElementAttr());
       op.replaceAllUsesWith(integer.getResult());
       op.erase();
     }

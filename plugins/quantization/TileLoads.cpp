@@ -92,8 +92,8 @@ Value emitLoadF32(const Format &format, OpBuilder &builder, Location loc, Value 
   return BlockLoads(format, builder, loc, packed, group, block).decoded();
 }
 
-FailureOr<IntegerTile> emitLoadInteger(const Format &format, OpBuilder &builder, Location loc, Value packed, Value group,
-                                       Value block) {
+FailureOr<IntegerTile> emitLoadInteger(const Format &format, OpBuilder &builder, Location loc, Value packed,
+                                       Value group, Value block) {
   BlockLoads loads(format, builder, loc, packed, group, block);
   if (loads.isFloat())
     return failure();

@@ -9,7 +9,9 @@
 namespace tilewright::driver {
 namespace {
 
-llvm::Error check(tw_status status) { return status == TW_OK ? llvm::Error::success() : llvm::createStringError(tw_last_error()); }
+llvm::Error check(tw_status status) {
+  return status == TW_OK ? llvm::Error::success() : llvm::createStringError(tw_last_error());
+}
 
 class ArtifactModel : public LogitsModel {
 public:

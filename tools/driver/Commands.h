@@ -16,7 +16,7 @@ struct ImportOptions {
 int importModel(const ImportOptions &options);
 
 struct InspectOptions {
-  std::string input;      ///< .twg or .gguf
+  std::string input; ///< .twg or .gguf
   std::string weightsDir;
   enum class Form { Summary, Table, Json, Dot, Mlir } form = Form::Summary;
   std::vector<std::string> plugins; ///< for the MLIR form
@@ -26,14 +26,14 @@ int inspectGraph(const InspectOptions &options);
 struct CompileOptions {
   std::string input; ///< .twg, or .gguf (imported first)
   std::string weightsDir;
-  std::string output;              ///< artifact folder; empty with `cache`
-  std::string cache;               ///< cache folder: compile only when it does not hold this model yet
-  std::string printFolder;         ///< file to write the artifact's path to
+  std::string output;               ///< artifact folder; empty with `cache`
+  std::string cache;                ///< cache folder: compile only when it does not hold this model yet
+  std::string printFolder;          ///< file to write the artifact's path to
   std::vector<std::string> targets; ///< "cpu", "cpu:portable", "cpu:LEVEL"
   std::string numerics = "fast";
-  std::string receipts;            ///< file for the receipts, JSON
+  std::string receipts; ///< file for the receipts, JSON
   std::vector<std::string> requireFused;
-  std::string dumpAfter;           ///< stage after which the IR is printed to stdout
+  std::string dumpAfter; ///< stage after which the IR is printed to stdout
   std::vector<std::string> plugins;
   int threads = 0;
   bool quiet = false;
@@ -43,11 +43,11 @@ int compileModel(const CompileOptions &options);
 struct VerifyOptions {
   std::string input; ///< .twg or .gguf
   std::string weightsDir;
-  std::string artifact;            ///< compiled model to compare; empty: the reference alone, f32 against f64
+  std::string artifact; ///< compiled model to compare; empty: the reference alone, f32 against f64
   std::vector<std::string> prompts;
-  std::string expected;            ///< JSON of expected ids, NLLs and logits to compare with
+  std::string expected; ///< JSON of expected ids, NLLs and logits to compare with
   std::vector<std::string> plugins;
-  int maxTokens = 0;               ///< greedy tokens to compare as well
+  int maxTokens = 0; ///< greedy tokens to compare as well
   bool json = false;
 };
 int verifyModel(const VerifyOptions &options);

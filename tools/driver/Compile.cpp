@@ -24,7 +24,8 @@ namespace tilewright::driver {
 namespace {
 
 /// Runs the graph-level stages one by one, printing the IR where asked.
-LogicalResult runGraphStages(Session &session, ModuleOp module, const CompileOptions &options, const PipelineOptions &pipeline) {
+LogicalResult runGraphStages(Session &session, ModuleOp module, const CompileOptions &options,
+                             const PipelineOptions &pipeline) {
   if (options.dumpAfter == "import")
     module.print(llvm::outs());
   for (StringRef stage : stageNames().drop_front()) {
@@ -46,7 +47,9 @@ LogicalResult runGraphStages(Session &session, ModuleOp module, const CompileOpt
 int checkDumpStage(const std::string &stage) {
   if (stage.empty() || llvm::is_contained(stageNames(), stage))
     return Success;
-  return report(llvm::createStringError("unknown stage '" + stage + "' for --dump-ir-after; wanted one of " + llvm::join(stageNames(), ", ")), Usage);
+  return report(llvm::createStringError("unknown stage '" + stage + "' for --dump-ir-after; wanted one of " +
+                                        llvm::join(stageNames(), ", ")),
+                Usage);
 }
 
 std::string kilobytes(uint64_t bytes) { return llvm::formatv("{0:f1} kB", static_cast<double>(bytes) / 1000).str(); }
@@ -55,11 +58,11 @@ void printMemory(MutableArrayRef<ClassProgram> classes, StringRef entry) {
   for (ClassProgram &program : classes) {
     const FunctionPlan &plan = program.plan.find(program.module->lookupSymbol(entry))->second;
     auto line = [](const RegionBytes &bytes) {
-      return kilobytes(bytes[ArenaRegion::Rows]) + " a row + " + kilobytes(bytes[ArenaRegion::LogitRows]) + " a logit row + " +
-             kilobytes(bytes[ArenaRegion::Constant]);
+      return kilobytes(bytes[ArenaRegion::Rows]) + " a row + " + kilobytes(bytes[ArenaRegion::LogitRows]) +
+             " a logit row + " + kilobytes(bytes[ArenaRegion::Constant]);
     };
-    llvm::errs() << "  " << program.shapeClass->name << ": arena " << line(plan.size) << " (lower bound " << line(plan.lowerBound)
-                 << "; without reuse " << line(plan.withoutReuse) << ")\n";
+    llvm::errs() << "  " << program.shapeClass->name << ": arena " << line(plan.size) << " (lower bound "
+                 << line(plan.lowerBound) << "; without reuse " << line(plan.withoutReuse) << ")\n";
   }
 }
 
@@ -67,7 +70,9 @@ void printMemory(MutableArrayRef<ClassProgram> classes, StringRef entry) {
 void describePlugins(Session &session, artifact::ManifestT &manifest) {
   const auto *required = session.graph().graph().required_plugins();
   for (const LoadedPlugin &plugin : session.host().plugins.loaded()) {
-    bool used = required && llvm::any_of(*required, [&](const flatbuffers::String *name) { return name->string_view() == plugin.note.name; });
+    bool used = required && llvm::any_of(*required, [&](const flatbuffers::String *name) {
+                  return name->string_view() == plugin.note.name;
+                });
     if (!used)
       continue;
     auto entry = std::make_unique<artifact::PluginT>();
@@ -191,14 +196,16 @@ int compileTo(const std::string &output, const CompileOptions &options) {
 
 /// Name in the cache: everything that decides what the artifact holds.
 llvm::Expected<std::string> cacheKey(const CompileOptions &options) {
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file = llvm::MemoryBuffer::getFile(options.input, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
+      llvm::MemoryBuffer::getFile(options.input, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
     return llvm::createStringError(options.input + ": " + file.getError().message());
   auto compiler = llvm::MemoryBuffer::getFile(executablePath(), false, false);
   if (!compiler)
     return llvm::createStringError(executablePath() + ": " + compiler.getError().message());
-  std::string words = llvm::formatv("{0:x} {1:x} {2} {3} {4}", llvm::xxh3_64bits((*file)->getBuffer()), llvm::xxh3_64bits((*compiler)->getBuffer()),
-                                    options.numerics, llvm::join(options.targets, ","), llvm::join(options.plugins, ","));
+  std::string words = llvm::formatv("{0:x} {1:x} {2} {3} {4}", llvm::xxh3_64bits((*file)->getBuffer()),
+                                    llvm::xxh3_64bits((*compiler)->getBuffer()), options.numerics,
+                                    llvm::join(options.targets, ","), llvm::join(options.plugins, ","));
   for (const CpuLevel *level : hostCpuLevels())
     words += " " + level->name.str();
   return llvm::formatv("{0}-{1:x-}", llvm::sys::path::stem(options.input), llvm::xxh3_64bits(words)).str();
@@ -209,7 +216,8 @@ int compileIntoCache(const CompileOptions &options, std::string &folder) {
   if (!key)
     return report(key.takeError(), BadInput);
   if (std::error_code error = llvm::sys::fs::create_directories(options.cache))
-    return report(llvm::createStringError("the cache '" + options.cache + "' cannot be made: " + error.message()), WorkFailed);
+    return report(llvm::createStringError("the cache '" + options.cache + "' cannot be made: " + error.message()),
+                  WorkFailed);
   folder = options.cache + "/" + *key;
   if (llvm::sys::fs::exists(folder + "/model.so"))
     return Success;

@@ -29,20 +29,22 @@ struct ClassProgram {
 llvm::Expected<std::vector<const CpuLevel *>> levelsOf(llvm::ArrayRef<std::string> targets);
 
 /// Fills the manifest's state table from the entry function's state arguments and returns where each begins.
-mlir::FailureOr<ProgramTables> describeStates(mlir::ModuleOp module, llvm::StringRef entry, artifact::ManifestT &manifest);
+mlir::FailureOr<ProgramTables> describeStates(mlir::ModuleOp module, llvm::StringRef entry,
+                                              artifact::ManifestT &manifest);
 
-/// Packs every weight of `module` (after the tile stage) into `path`, in the order of the manifest's table, which it fills
-/// together with `tables`.
-llvm::Error packWeights(mlir::ModuleOp module, const GraphFile &graph, const std::string &path, artifact::ManifestT &manifest,
-                        ProgramTables &tables);
+/// Packs every weight of `module` (after the tile stage) into `path`, in the order of the manifest's table, which it
+/// fills together with `tables`.
+llvm::Error packWeights(mlir::ModuleOp module, const GraphFile &graph, const std::string &path,
+                        artifact::ManifestT &manifest, ProgramTables &tables);
 
 /// Runs the tile stage for one shape class on a copy of `module` (after fuse) and plans its memory.
-mlir::FailureOr<ClassProgram> formProgram(mlir::ModuleOp module, const ShapeClass &shapeClass, const StageRegistry &stages,
-                                          PipelineOptions options);
+mlir::FailureOr<ClassProgram> formProgram(mlir::ModuleOp module, const ShapeClass &shapeClass,
+                                          const StageRegistry &stages, PipelineOptions options);
 
-/// Compiles the classes for one level: objects are appended, names of the entries too, the manifest's level is described.
-mlir::LogicalResult compileLevel(llvm::MutableArrayRef<ClassProgram> classes, llvm::StringRef entry, const CpuLevel &level,
-                                 const ProgramTables &tables, std::vector<ObjectBytes> &objects, std::vector<std::string> &entries,
-                                 artifact::ManifestT &manifest);
+/// Compiles the classes for one level: objects are appended, names of the entries too, the manifest's level is
+/// described.
+mlir::LogicalResult compileLevel(llvm::MutableArrayRef<ClassProgram> classes, llvm::StringRef entry,
+                                 const CpuLevel &level, const ProgramTables &tables, std::vector<ObjectBytes> &objects,
+                                 std::vector<std::string> &entries, artifact::ManifestT &manifest);
 
 } // namespace tilewright::driver

@@ -17,7 +17,8 @@ int importModel(const ImportOptions &options) {
     llvm::errs() << "tilewright: note: " << note << "\n";
   if (int code = report(writeFileAtomically(options.output, result->bytes), WorkFailed))
     return code;
-  llvm::errs() << options.output << ": a graph of family '" << result->family << "', " << result->bytes.size() << " bytes; weights stay in " << options.input << "\n";
+  llvm::errs() << options.output << ": a graph of family '" << result->family << "', " << result->bytes.size()
+               << " bytes; weights stay in " << options.input << "\n";
   return Success;
 }
 

@@ -23,7 +23,8 @@ llvm::Expected<std::vector<const CpuLevel *>> levelsOf(ArrayRef<std::string> tar
   for (StringRef target : targets.empty() ? ArrayRef<std::string>(fallback) : targets) {
     if (target == "cpu") {
       if (host.empty())
-        return llvm::createStringError("this CPU lacks the features of every level (the lowest is " + CpuLevel::all().front().name + "); name one: --target cpu:LEVEL");
+        return llvm::createStringError("this CPU lacks the features of every level (the lowest is " +
+                                       CpuLevel::all().front().name + "); name one: --target cpu:LEVEL");
       wanted.insert(host.front());
       wanted.insert(host.back());
     } else if (target == "cpu:portable") {
@@ -45,7 +46,8 @@ llvm::Expected<std::vector<const CpuLevel *>> levelsOf(ArrayRef<std::string> tar
   return levels;
 }
 
-FailureOr<ClassProgram> formProgram(ModuleOp module, const ShapeClass &shapeClass, const StageRegistry &stages, PipelineOptions options) {
+FailureOr<ClassProgram> formProgram(ModuleOp module, const ShapeClass &shapeClass, const StageRegistry &stages,
+                                    PipelineOptions options) {
   ClassProgram program;
   program.shapeClass = &shapeClass;
   program.module = OwningOpRef<ModuleOp>(module.clone());
@@ -105,8 +107,8 @@ static std::string layoutsOf(func::FuncOp kernel, const artifact::ManifestT &man
   return llvm::join(names, "/");
 }
 
-static LogicalResult describeKernels(ModuleOp kernels, ArrayRef<ObjectBytes> objects, StringRef variant, artifact::LevelT &level,
-                                     const artifact::ManifestT &manifest) {
+static LogicalResult describeKernels(ModuleOp kernels, ArrayRef<ObjectBytes> objects, StringRef variant,
+                                     artifact::LevelT &level, const artifact::ManifestT &manifest) {
   for (auto [function, object] : llvm::zip_equal(kernels.getOps<func::FuncOp>(), objects)) {
     llvm::Expected<InstructionSummary> instructions = summarizeInstructions(object);
     if (!instructions)
@@ -123,8 +125,9 @@ static LogicalResult describeKernels(ModuleOp kernels, ArrayRef<ObjectBytes> obj
   return success();
 }
 
-LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entry, const CpuLevel &level, const ProgramTables &tables,
-                           std::vector<ObjectBytes> &objects, std::vector<std::string> &entries, artifact::ManifestT &manifest) {
+LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entry, const CpuLevel &level,
+                           const ProgramTables &tables, std::vector<ObjectBytes> &objects,
+                           std::vector<std::string> &entries, artifact::ManifestT &manifest) {
   auto described = std::make_unique<artifact::LevelT>();
   described->name = level.name.str();
   for (StringRef feature : level.cpuFeatures)

@@ -20,7 +20,8 @@ public:
 };
 
 /// The interpreter on the session's module (as translated).
-llvm::Expected<std::unique_ptr<LogitsModel>> referenceModel(Session &session, mlir::ModuleOp module, reference::Precision precision);
+llvm::Expected<std::unique_ptr<LogitsModel>> referenceModel(Session &session, mlir::ModuleOp module,
+                                                            reference::Precision precision);
 
 /// A compiled model, through the runtime's C interface.
 llvm::Expected<std::unique_ptr<LogitsModel>> artifactModel(const std::string &folder);

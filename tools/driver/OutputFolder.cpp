@@ -27,7 +27,8 @@ llvm::Expected<OutputFolder> OutputFolder::create(const std::string &given) {
   return OutputFolder(std::move(path), std::move(temporary));
 }
 
-OutputFolder::OutputFolder(OutputFolder &&other) noexcept : path(std::move(other.path)), temporary(std::move(other.temporary)) {
+OutputFolder::OutputFolder(OutputFolder &&other) noexcept
+    : path(std::move(other.path)), temporary(std::move(other.temporary)) {
   other.temporary.clear();
 }
 

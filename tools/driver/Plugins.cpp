@@ -4,8 +4,8 @@
 #include "tools/driver/Diagnostics.h"
 #include "tools/driver/Session.h"
 
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace json = llvm::json;
@@ -39,16 +39,21 @@ int listPlugins(const PluginsOptions &options) {
     std::vector<std::string> ops = opsOf(plugin, session.context());
     std::vector<std::string> stages = stagesOf(plugin, session.host().stages);
     if (options.json) {
-      list.push_back(json::Object{{"name", plugin.note.name}, {"version", plugin.note.version}, {"path", plugin.path},
-                                  {"dialects", json::Array(plugin.dialects)}, {"ops", json::Array(ops)},
-                                  {"passes", json::Array(plugin.passes)}, {"stages", json::Array(stages)}});
+      list.push_back(json::Object{{"name", plugin.note.name},
+                                  {"version", plugin.note.version},
+                                  {"path", plugin.path},
+                                  {"dialects", json::Array(plugin.dialects)},
+                                  {"ops", json::Array(ops)},
+                                  {"passes", json::Array(plugin.passes)},
+                                  {"stages", json::Array(stages)}});
       continue;
     }
     llvm::outs() << plugin.note.name << " " << plugin.note.version << "\n  file   " << plugin.path << "\n";
     if (!ops.empty())
       llvm::outs() << "  ops    " << llvm::join(ops, ", ") << "\n";
     if (!plugin.passes.empty())
-      llvm::outs() << "  passes " << llvm::join(plugin.passes, ", ") << "\n  stages " << llvm::join(stages, ", ") << "\n";
+      llvm::outs() << "  passes " << llvm::join(plugin.passes, ", ") << "\n  stages " << llvm::join(stages, ", ")
+                   << "\n";
   }
   if (options.json)
     llvm::outs() << llvm::formatv("{0:2}\n", json::Value(std::move(list)));

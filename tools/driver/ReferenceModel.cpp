@@ -28,7 +28,8 @@ private:
 class ReferenceModel : public LogitsModel {
 public:
   ReferenceModel(const GraphFile &graph, reference::Precision precision)
-      : weights(graph), entry(graph.graph().entry()->str()), vocabulary(graph.graph().vocab_size()), precision(precision) {}
+      : weights(graph), entry(graph.graph().entry()->str()), vocabulary(graph.graph().vocab_size()),
+        precision(precision) {}
 
   llvm::Error open(ModuleOp module) {
     auto created = reference::Interpreter::create(module, weights, precision);
@@ -40,7 +41,9 @@ public:
   }
 
   llvm::Error reset() override {
-    states.assign(static_cast<size_t>(llvm::count_if(function.getArgumentTypes(), [](Type type) { return isa<tw::StateType>(type); })), {});
+    states.assign(static_cast<size_t>(
+                      llvm::count_if(function.getArgumentTypes(), [](Type type) { return isa<tw::StateType>(type); })),
+                  {});
     length = 0;
     return llvm::Error::success();
   }
@@ -113,7 +116,8 @@ llvm::Expected<std::vector<double>> ReferenceModel::step(ArrayRef<int32_t> token
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<LogitsModel>> referenceModel(Session &session, ModuleOp module, reference::Precision precision) {
+llvm::Expected<std::unique_ptr<LogitsModel>> referenceModel(Session &session, ModuleOp module,
+                                                            reference::Precision precision) {
   auto model = std::make_unique<ReferenceModel>(session.graph(), precision);
   if (llvm::Error error = model->open(module))
     return std::move(error);

@@ -12,7 +12,9 @@ using namespace mlir;
 
 namespace tilewright::driver {
 
-std::string executablePath() { return llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&executablePath)); }
+std::string executablePath() {
+  return llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&executablePath));
+}
 
 static bool isGguf(const std::string &path) {
   auto file = llvm::MemoryBuffer::getFileSlice(path, 4, 0);

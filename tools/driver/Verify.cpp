@@ -2,9 +2,11 @@
 // `tilewright verify`: a compiled model against the reference interpreter, or against stored f64 results.
 //
 // What a mode promises for a whole model:
-//   precise  each token's negative log-likelihood (NLL) and the ten largest last logits within 5e-4 of the truth, greedy
+//   precise  each token's negative log-likelihood (NLL) and the ten largest last logits within 5e-4 of the truth,
+//   greedy
 //            tokens equal up to the first step whose two best logits are closer than 0.02;
-//   fast     |NLL - truth| at most 0.05 in the mean over all tokens of all prompts, the mean NLL within 1 %, greedy tokens
+//   fast     |NLL - truth| at most 0.05 in the mean over all tokens of all prompts, the mean NLL within 1 %, greedy
+//   tokens
 //            equal up to the first step closer than 0.7.
 #include "tools/driver/Commands.h"
 #include "tools/driver/LogitsModel.h"
@@ -40,8 +42,8 @@ Promise promiseOf(llvm::StringRef numerics) {
 struct Expected {
   std::string text;
   std::vector<int32_t> ids;
-  std::vector<double> nll;                         ///< of ids[1..]
-  std::vector<std::pair<int32_t, double>> logits;  ///< the ten largest behind the prompt
+  std::vector<double> nll;                        ///< of ids[1..]
+  std::vector<std::pair<int32_t, double>> logits; ///< the ten largest behind the prompt
   std::vector<int32_t> greedy;
   std::vector<double> margins;
 };
@@ -71,7 +73,8 @@ std::vector<std::pair<int32_t, double>> topTen(llvm::ArrayRef<double> row) {
 }
 
 /// Runs `model` over a prompt as the truth is made: NLLs, last logits, greedy tokens with their margins.
-llvm::Expected<Expected> observe(LogitsModel &model, const std::string &text, std::vector<int32_t> ids, size_t greedySteps) {
+llvm::Expected<Expected> observe(LogitsModel &model, const std::string &text, std::vector<int32_t> ids,
+                                 size_t greedySteps) {
   Expected seen;
   seen.text = text;
   if (llvm::Error error = model.reset())
@@ -141,13 +144,14 @@ llvm::Expected<std::vector<Expected>> readExpected(const std::string &path) {
       json::ObjectMapper map(entry, where);
       Expected prompt;
       std::vector<int64_t> ids, greedy;
-      if (!map || !map.map("text", prompt.text) || !map.map("ids", ids) || !map.map("nll", prompt.nll) || !map.map("greedy_ids", greedy) ||
-          !map.map("greedy_margin", prompt.margins))
+      if (!map || !map.map("text", prompt.text) || !map.map("ids", ids) || !map.map("nll", prompt.nll) ||
+          !map.map("greedy_ids", greedy) || !map.map("greedy_margin", prompt.margins))
         return llvm::createStringError(path + ": " + llvm::toString(where.getError()));
       prompt.ids.assign(ids.begin(), ids.end());
       prompt.greedy.assign(greedy.begin(), greedy.end());
       std::vector<std::vector<double>> top; // [id, logit] pairs
-      if (!map.map("last_logits_top10", top) || prompt.nll.size() + 1 != prompt.ids.size() || prompt.margins.size() != prompt.greedy.size() ||
+      if (!map.map("last_logits_top10", top) || prompt.nll.size() + 1 != prompt.ids.size() ||
+          prompt.margins.size() != prompt.greedy.size() ||
           llvm::any_of(top, [](const std::vector<double> &pair) { return pair.size() != 2; }))
         return llvm::createStringError(path + ": a prompt of '" + name + "' has lists that do not fit each other");
       for (const std::vector<double> &pair : top)
@@ -160,8 +164,10 @@ llvm::Expected<std::vector<Expected>> readExpected(const std::string &path) {
 
 const std::vector<std::string> &seededPrompts() {
   static const std::vector<std::string> prompts = {
-      "The capital of France is",  "def fibonacci(n):", "Water boils at", "Once upon a time, in a small village,",
-      "The three laws of motion",  "1, 2, 3, 5, 8,",    "Dear Sir or Madam,", "The quick brown fox jumps over the lazy dog."};
+      "The capital of France is", "def fibonacci(n):",
+      "Water boils at",           "Once upon a time, in a small village,",
+      "The three laws of motion", "1, 2, 3, 5, 8,",
+      "Dear Sir or Madam,",       "The quick brown fox jumps over the lazy dog."};
   return prompts;
 }
 
@@ -172,7 +178,8 @@ struct Summary {
 };
 
 /// Compares one prompt, prints its line and adds it up.
-void judge(const Expected &truth, const Expected &found, llvm::ArrayRef<double> lastRow, const Promise &promise, Summary &sum) {
+void judge(const Expected &truth, const Expected &found, llvm::ArrayRef<double> lastRow, const Promise &promise,
+           Summary &sum) {
   double worstNll = 0, absolute = 0, worstLogit = 0;
   for (size_t i = 0; i < truth.nll.size(); ++i) {
     double difference = std::fabs(found.nll[i] - truth.nll[i]);
@@ -187,9 +194,9 @@ void judge(const Expected &truth, const Expected &found, llvm::ArrayRef<double> 
   const double mean = truth.nll.empty() ? 0 : absolute / static_cast<double>(truth.nll.size());
   // Written so that NaN fails.
   bool good = worstNll <= promise.eachNll && worstLogit <= promise.eachLogit && mean == mean && !greedy.wrong;
-  llvm::outs() << llvm::formatv("  {0} |dNLL| max {1:f6} mean {2:f6}  |dlogit| max {3:f6}  greedy {4}/{5}{6}  {7}\n", good ? "ok  " : "FAIL", worstNll, mean,
-                                worstLogit, greedy.equal, truth.greedy.size(), greedy.wrong ? " WRONG" : "",
-                                json::Value(llvm::StringRef(truth.text).take_front(40)));
+  llvm::outs() << llvm::formatv("  {0} |dNLL| max {1:f6} mean {2:f6}  |dlogit| max {3:f6}  greedy {4}/{5}{6}  {7}\n",
+                                good ? "ok  " : "FAIL", worstNll, mean, worstLogit, greedy.equal, truth.greedy.size(),
+                                greedy.wrong ? " WRONG" : "", json::Value(llvm::StringRef(truth.text).take_front(40)));
   sum.largestNll = std::max(sum.largestNll, worstNll);
   sum.largestLogit = std::max(sum.largestLogit, worstLogit);
   sum.sumAbsolute += absolute;
@@ -204,17 +211,18 @@ int finish(Summary &sum, const Promise &promise, llvm::StringRef numerics, bool 
   bool good = sum.failed == 0 && meanAbsolute <= promise.meanNll && relative <= promise.relativeNll;
   if (asJson) {
     llvm::outs() << llvm::formatv("{0:2}\n", json::Value(json::Object{{"numerics", numerics},
-                                                                     {"prompts", static_cast<int64_t>(sum.prompts)},
-                                                                     {"failed", static_cast<int64_t>(sum.failed)},
-                                                                     {"largest_nll_difference", sum.largestNll},
-                                                                     {"mean_nll_difference", meanAbsolute},
-                                                                     {"relative_mean_nll_difference", relative},
-                                                                     {"largest_logit_difference", sum.largestLogit},
-                                                                     {"holds", good}}));
+                                                                      {"prompts", static_cast<int64_t>(sum.prompts)},
+                                                                      {"failed", static_cast<int64_t>(sum.failed)},
+                                                                      {"largest_nll_difference", sum.largestNll},
+                                                                      {"mean_nll_difference", meanAbsolute},
+                                                                      {"relative_mean_nll_difference", relative},
+                                                                      {"largest_logit_difference", sum.largestLogit},
+                                                                      {"holds", good}}));
   } else {
-    llvm::outs() << llvm::formatv("{0}: {1} prompts, {2} tokens: |dNLL| max {3:f6} mean {4:f6}, mean NLL off by {5:f3} %, |dlogit| max {6:f6}: {7}\n", numerics,
-                                  sum.prompts, sum.tokens, sum.largestNll, meanAbsolute, 100 * relative, sum.largestLogit,
-                                  good ? "holds" : "DOES NOT HOLD");
+    llvm::outs() << llvm::formatv("{0}: {1} prompts, {2} tokens: |dNLL| max {3:f6} mean {4:f6}, mean NLL off by {5:f3} "
+                                  "%, |dlogit| max {6:f6}: {7}\n",
+                                  numerics, sum.prompts, sum.tokens, sum.largestNll, meanAbsolute, 100 * relative,
+                                  sum.largestLogit, good ? "holds" : "DOES NOT HOLD");
   }
   return good ? Success : CheckFailed;
 }
@@ -245,7 +253,8 @@ int verifyModel(const VerifyOptions &options) {
   mlir::ModuleOp module = session.open(options.input, options.weightsDir);
   if (!module)
     return session.status();
-  llvm::Expected<std::vector<Expected>> prompts = options.expected.empty() ? promptsFor(session, options) : readExpected(options.expected);
+  llvm::Expected<std::vector<Expected>> prompts =
+      options.expected.empty() ? promptsFor(session, options) : readExpected(options.expected);
   if (!prompts)
     return report(prompts.takeError(), BadInput);
 
@@ -268,7 +277,8 @@ int verifyModel(const VerifyOptions &options) {
   Summary sum;
   for (Expected &prompt : *prompts) {
     if (truthModel) {
-      llvm::Expected<Expected> truth = observe(*truthModel, prompt.text, prompt.ids, static_cast<size_t>(options.maxTokens));
+      llvm::Expected<Expected> truth =
+          observe(*truthModel, prompt.text, prompt.ids, static_cast<size_t>(options.maxTokens));
       if (!truth)
         return report(truth.takeError(), WorkFailed);
       prompt = std::move(*truth);

@@ -28,7 +28,8 @@ FailureOr<ProgramTables> describeStates(ModuleOp module, StringRef entry, artifa
     state->name = name.str();
     for (auto [index, buffer] : llvm::enumerate(type.getBuffers())) {
       if (buffer.getRank() != 3 || buffer.isDynamicDim(1) || buffer.isDynamicDim(2))
-        return function.emitError("state '") << name.getValue() << "' has a buffer of type " << buffer << "; wanted [tokens, heads, dim]";
+        return function.emitError("state '")
+               << name.getValue() << "' has a buffer of type " << buffer << "; wanted [tokens, heads, dim]";
       auto described = std::make_unique<artifact::StateBufferT>();
       described->heads = static_cast<uint32_t>(buffer.getDimSize(1));
       described->dim = static_cast<uint32_t>(buffer.getDimSize(2));
@@ -95,7 +96,8 @@ llvm::Error packWeights(ModuleOp module, const GraphFile &graph, const std::stri
     const int64_t rows = shape.size() == 1 ? 1 : shape[0], columns = shape.back();
     ArrayRef<uint8_t> bytes = graph.weights().bytes(which);
     WeightsFile::Placed placed;
-    if (Outcome added = file.add(layout, rows, columns, permutation.dims.empty() ? nullptr : &permutation, bytes.data(), bytes.size(), placed);
+    if (Outcome added = file.add(layout, rows, columns, permutation.dims.empty() ? nullptr : &permutation, bytes.data(),
+                                 bytes.size(), placed);
         !added.ok())
       return failed(name, added.message);
 

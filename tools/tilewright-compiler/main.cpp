@@ -11,11 +11,14 @@ using namespace tilewright::driver;
 namespace {
 
 void addPlugins(CLI::App &command, std::vector<std::string> &plugins) {
-  command.add_option("--plugin", plugins, "A plugin besides the installed ones: a file, or a name to look for in TILEWRIGHT_PLUGIN_PATH");
+  command.add_option("--plugin", plugins,
+                     "A plugin besides the installed ones: a file, or a name to look for in TILEWRIGHT_PLUGIN_PATH");
 }
 
 void addWeightsDir(CLI::App &command, std::string &folder) {
-  command.add_option("--weights-dir", folder, "Folder that holds the weights files, when they are not beside the graph")->check(CLI::ExistingDirectory);
+  command
+      .add_option("--weights-dir", folder, "Folder that holds the weights files, when they are not beside the graph")
+      ->check(CLI::ExistingDirectory);
 }
 
 } // namespace
@@ -39,7 +42,10 @@ int main(int argc, char **argv) {
   auto *tableFlag = command->add_flag("--table", table, "All functions, ops and weights as a table");
   auto *jsonFlag = command->add_flag("--json", json, "As JSON")->excludes(tableFlag);
   auto *dotFlag = command->add_flag("--dot", dot, "As a DOT picture")->excludes(tableFlag)->excludes(jsonFlag);
-  command->add_flag("--mlir", mlir, "As MLIR, the text form that can be read back")->excludes(tableFlag)->excludes(jsonFlag)->excludes(dotFlag);
+  command->add_flag("--mlir", mlir, "As MLIR, the text form that can be read back")
+      ->excludes(tableFlag)
+      ->excludes(jsonFlag)
+      ->excludes(dotFlag);
   addWeightsDir(*command, inspect.weightsDir);
   addPlugins(*command, inspect.plugins);
   command->footer("Example:\n  tilewright inspect smollm2.twg --dot | dot -Tsvg > smollm2.svg");
@@ -53,20 +59,26 @@ int main(int argc, char **argv) {
   command = app.add_subcommand("compile", "Compile a graph ahead of time");
   command->add_option("model", compile.input, ".twg or .gguf file")->required();
   auto *output = command->add_option("-o,--output", compile.output, "Folder to write the compiled model to");
-  command->add_option("--cache", compile.cache, "Cache folder: compile only if it does not hold this model yet")->excludes(output);
+  command->add_option("--cache", compile.cache, "Cache folder: compile only if it does not hold this model yet")
+      ->excludes(output);
   command->add_option("--print-folder", compile.printFolder, "File to write the compiled model's path to");
-  command->add_option("--target", compile.targets, "cpu (this machine, and avx2), cpu:portable (all levels) or cpu:LEVEL; repeatable");
+  command->add_option("--target", compile.targets,
+                      "cpu (this machine, and avx2), cpu:portable (all levels) or cpu:LEVEL; repeatable");
   command->add_option("--numerics", compile.numerics, "precise: f32 activations; fast: may quantise activations")
       ->check(CLI::IsMember({"precise", "fast"}))
       ->capture_default_str();
   command->add_option("--receipts", compile.receipts, "Write what was fused, and what was not and why, as JSON");
-  command->add_option("--require-fused", compile.requireFused, "Fail unless every candidate of this kind was fused (attention, norm, feed_forward)");
-  command->add_option("--dump-ir-after", compile.dumpAfter, "Print the IR after a stage: import, simplify, recognise, share, fuse, tile, ...");
-  command->add_option("--threads", compile.threads, "Threads to compile with (default: all)")->check(CLI::Range(1, 1024));
+  command->add_option("--require-fused", compile.requireFused,
+                      "Fail unless every candidate of this kind was fused (attention, norm, feed_forward)");
+  command->add_option("--dump-ir-after", compile.dumpAfter,
+                      "Print the IR after a stage: import, simplify, recognise, share, fuse, tile, ...");
+  command->add_option("--threads", compile.threads, "Threads to compile with (default: all)")
+      ->check(CLI::Range(1, 1024));
   command->add_flag("--quiet", compile.quiet, "No progress");
   addWeightsDir(*command, compile.weightsDir);
   addPlugins(*command, compile.plugins);
-  command->footer("Examples:\n  tilewright compile smollm2.twg -o smollm2/\n  tilewright compile smollm2.twg -o smollm2/ --target cpu:portable --require-fused attention");
+  command->footer("Examples:\n  tilewright compile smollm2.twg -o smollm2/\n  tilewright compile smollm2.twg -o "
+                  "smollm2/ --target cpu:portable --require-fused attention");
   command->callback([&] {
     if (compile.output.empty() && compile.cache.empty())
       throw CLI::RequiredError("--output");
@@ -76,21 +88,26 @@ int main(int argc, char **argv) {
   VerifyOptions verify;
   command = app.add_subcommand("verify", "Compare a compiled model with the reference interpreter");
   command->add_option("graph", verify.input, ".twg or .gguf file")->required();
-  command->add_option("--artifact", verify.artifact, "The compiled model (default: the interpreter in f32 against f64)");
+  command->add_option("--artifact", verify.artifact,
+                      "The compiled model (default: the interpreter in f32 against f64)");
   command->add_option("--prompt", verify.prompts, "A prompt to compare on; repeatable (default: 8 seeded prompts)");
   command->add_option("--expected", verify.expected, "JSON file of expected ids, NLLs and logits");
-  command->add_option("--max-tokens", verify.maxTokens, "Greedy tokens to compare as well")->check(CLI::NonNegativeNumber);
+  command->add_option("--max-tokens", verify.maxTokens, "Greedy tokens to compare as well")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--json", verify.json, "Print JSON");
   addWeightsDir(*command, verify.weightsDir);
   addPlugins(*command, verify.plugins);
-  command->footer("Example:\n  tilewright verify smollm2.twg --artifact smollm2/ --prompt \"The capital of France is\"");
+  command->footer(
+      "Example:\n  tilewright verify smollm2.twg --artifact smollm2/ --prompt \"The capital of France is\"");
   command->callback([&] { result = verifyModel(verify); });
 
   ReferenceOptions reference;
   command = app.add_subcommand("reference", "Write text with the reference interpreter (slow, and right)");
   command->add_option("graph", reference.input, ".twg or .gguf file")->required();
   command->add_option("--prompt", reference.prompt, "The text to continue")->required();
-  command->add_option("--max-tokens", reference.maxTokens, "Tokens to write")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--max-tokens", reference.maxTokens, "Tokens to write")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_flag("--f64", reference.f64, "Calculate in f64 instead of f32");
   addWeightsDir(*command, reference.weightsDir);
   addPlugins(*command, reference.plugins);
@@ -100,7 +117,8 @@ int main(int argc, char **argv) {
   PluginsOptions plugins;
   command = app.add_subcommand("plugins", "About plugins");
   command->require_subcommand(1);
-  CLI::App *list = command->add_subcommand("list", "List the plugins that are found, with their ops, passes and stages");
+  CLI::App *list =
+      command->add_subcommand("list", "List the plugins that are found, with their ops, passes and stages");
   list->add_flag("--json", plugins.json, "Print JSON");
   addPlugins(*list, plugins.plugins);
   list->footer("Example:\n  tilewright plugins list");

@@ -43,7 +43,8 @@ void runBench(const BenchOptions &options) {
   ModelPointer model = loadModel(options.model);
   auto description = nlohmann::json::parse(tw_model_describe(model.get()));
   const int64_t vocab = tw_model_vocab_size(model.get());
-  const int threads = options.model.threads ? options.model.threads : static_cast<int>(std::thread::hardware_concurrency());
+  const int threads =
+      options.model.threads ? options.model.threads : static_cast<int>(std::thread::hardware_concurrency());
   SessionPointer session = newSession(model.get());
 
   std::vector<double> prefill, decode;
@@ -84,7 +85,8 @@ void runBench(const BenchOptions &options) {
   const double operations = 2.0 * description["weights"].value("layer_parameters", 0.0);
   if (!prefill.empty()) {
     double rate = median(prefill);
-    result["prefill"] = {{"tokens", options.prefill}, {"tokens_per_second", rate}, {"operations_per_second", rate * operations}};
+    result["prefill"] = {
+        {"tokens", options.prefill}, {"tokens_per_second", rate}, {"operations_per_second", rate * operations}};
     double ceiling = ceilings.int8DotPerSecond.value_or(ceilings.fmaPerSecond);
     if (result["numerics"] == "precise")
       ceiling = ceilings.fmaPerSecond;
@@ -92,21 +94,28 @@ void runBench(const BenchOptions &options) {
   }
   if (!decode.empty()) {
     double rate = median(decode);
-    result["decode"] = {{"tokens", options.decode}, {"tokens_per_second", rate}, {"bytes_per_second", rate * static_cast<double>(weightBytes)},
+    result["decode"] = {{"tokens", options.decode},
+                        {"tokens_per_second", rate},
+                        {"bytes_per_second", rate * static_cast<double>(weightBytes)},
                         {"share_of_ceiling", rate * static_cast<double>(weightBytes) / ceilings.readBytesPerSecond}};
   }
   if (options.json) {
     std::cout << result.dump(2) << '\n';
     return;
   }
-  std::printf("%d threads, %s, %s\n", threads, result["numerics"].get<std::string>().c_str(), result["level"].get<std::string>().c_str());
+  std::printf("%d threads, %s, %s\n", threads, result["numerics"].get<std::string>().c_str(),
+              result["level"].get<std::string>().c_str());
   if (!prefill.empty())
-    std::printf("prefill %5d tokens  %9.1f tokens/s  %5.1f %% of the %s ceiling\n", options.prefill, result["prefill"]["tokens_per_second"].get<double>(),
-                100 * result["prefill"]["share_of_ceiling"].get<double>(), result["numerics"] == "precise" ? "f32 multiply-add" : "int8 dot product");
+    std::printf("prefill %5d tokens  %9.1f tokens/s  %5.1f %% of the %s ceiling\n", options.prefill,
+                result["prefill"]["tokens_per_second"].get<double>(),
+                100 * result["prefill"]["share_of_ceiling"].get<double>(),
+                result["numerics"] == "precise" ? "f32 multiply-add" : "int8 dot product");
   if (!decode.empty())
     std::printf("decode  %5d tokens  %9.1f tokens/s  %5.1f %% of the streaming read ceiling\n", options.decode,
-                result["decode"]["tokens_per_second"].get<double>(), 100 * result["decode"]["share_of_ceiling"].get<double>());
-  std::printf("ceilings: read %.1f GB/s, f32 %.0f GFLOP/s", ceilings.readBytesPerSecond / 1e9, ceilings.fmaPerSecond / 1e9);
+                result["decode"]["tokens_per_second"].get<double>(),
+                100 * result["decode"]["share_of_ceiling"].get<double>());
+  std::printf("ceilings: read %.1f GB/s, f32 %.0f GFLOP/s", ceilings.readBytesPerSecond / 1e9,
+              ceilings.fmaPerSecond / 1e9);
   if (ceilings.bf16DotPerSecond)
     std::printf(", bf16 dot %.0f GFLOP/s", *ceilings.bf16DotPerSecond / 1e9);
   if (ceilings.int8DotPerSecond)
@@ -118,11 +127,18 @@ void runBench(const BenchOptions &options) {
 
 void addBench(CLI::App &app) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App *command = app.add_subcommand("bench", "Measure prefill and decode speed as a share of this machine's ceilings");
+  CLI::App *command =
+      app.add_subcommand("bench", "Measure prefill and decode speed as a share of this machine's ceilings");
   addModelOptions(*command, options->model);
-  command->add_option("--prefill", options->prefill, "Tokens of a prompt; 0 leaves it out")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_option("--decode", options->decode, "Tokens to decode one by one; 0 leaves it out")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_option("--repeat", options->repeat, "Rounds; the median counts")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option("--prefill", options->prefill, "Tokens of a prompt; 0 leaves it out")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--decode", options->decode, "Tokens to decode one by one; 0 leaves it out")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--repeat", options->repeat, "Rounds; the median counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example:\n  tilewright bench smollm2/ --prefill 512 --decode 128 --threads 2 --json");
   command->callback([options] { runBench(*options); });

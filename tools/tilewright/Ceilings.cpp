@@ -111,7 +111,8 @@ Ceilings measureCeilings(int threads, uint64_t bytes) {
   const double operations = static_cast<double>(steps) * 10 * threads;
 
   bool wide = __builtin_cpu_supports("avx512f");
-  result.fmaPerSecond = operations * (wide ? 16 : 8) * 2 / bestSeconds(threads, 5, [&](int) { wide ? fma512() : fma256(); });
+  result.fmaPerSecond =
+      operations * (wide ? 16 : 8) * 2 / bestSeconds(threads, 5, [&](int) { wide ? fma512() : fma256(); });
   if (__builtin_cpu_supports("avx512bf16"))
     result.bf16DotPerSecond = operations * 32 * 2 / bestSeconds(threads, 5, [](int) { bf16Dot(); });
   if (__builtin_cpu_supports("avx512vnni"))

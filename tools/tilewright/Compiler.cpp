@@ -37,7 +37,8 @@ static std::string compilerPath() {
     throw Failure(WorkFailed, "cannot find this program's own folder: " + error.message());
   fs::path compiler = self.parent_path() / "tilewright-compiler";
   if (!fs::exists(compiler, error))
-    throw Failure(Unsupported, "this command needs the compiler, which is not installed (looked for " + compiler.string() + ")");
+    throw Failure(Unsupported,
+                  "this command needs the compiler, which is not installed (looked for " + compiler.string() + ")");
   return compiler.string();
 }
 
@@ -75,7 +76,8 @@ void runCompiler(const std::vector<std::string> &arguments) {
     if (errno != EINTR)
       throw Failure(WorkFailed, std::string("lost the compiler process: ") + std::strerror(errno));
   if (WIFSIGNALED(status))
-    throw Failure(WorkFailed, "the compiler was ended by signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")");
+    throw Failure(WorkFailed, "the compiler was ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
+                                  strsignal(WTERMSIG(status)) + ")");
   if (WEXITSTATUS(status) != 0)
     throw Failure(static_cast<ExitCode>(WEXITSTATUS(status)), "the model could not be compiled (see above)");
 }
@@ -98,7 +100,8 @@ std::string artifactFor(const std::string &path, const std::string &numerics, co
 
   const char *home = std::getenv("HOME"), *xdg = std::getenv("XDG_CACHE_HOME");
   fs::path cache = xdg && *xdg ? fs::path(xdg) : fs::path(home && *home ? home : "/tmp") / ".cache";
-  std::vector<std::string> words = {"compile", path, "--cache", (cache / "tilewright").string(), "--numerics", numerics};
+  std::vector<std::string> words = {"compile",    path,    "--cache", (cache / "tilewright").string(),
+                                    "--numerics", numerics};
   for (const std::string &plugin : plugins)
     words.insert(words.end(), {"--plugin", plugin});
 

@@ -67,11 +67,13 @@ void writeIds(const std::string &path, const std::vector<int32_t> &prompt, const
 
 void printStatistics(const GenerateResult &result, tw_model *model) {
   auto description = nlohmann::json::parse(tw_model_describe(model));
-  std::fprintf(stderr, "\nprompt %lld tokens, %.1f tokens/s; decode %lld tokens, %.1f tokens/s; numerics %s, %s\n", static_cast<long long>(result.promptTokens),
-               result.promptTokensPerSecond(), static_cast<long long>(result.decodeSteps), result.decodeTokensPerSecond(),
+  std::fprintf(stderr, "\nprompt %lld tokens, %.1f tokens/s; decode %lld tokens, %.1f tokens/s; numerics %s, %s\n",
+               static_cast<long long>(result.promptTokens), result.promptTokensPerSecond(),
+               static_cast<long long>(result.decodeSteps), result.decodeTokensPerSecond(),
                description.value("numerics", "").c_str(), description.value("level", "").c_str());
-  std::fprintf(stderr, "memory: weights %.1f MB, caches %.1f MB, activations %.1f MB\n", static_cast<double>(result.memory.weights) / 1e6,
-               static_cast<double>(result.memory.caches) / 1e6, static_cast<double>(result.memory.arenas) / 1e6);
+  std::fprintf(stderr, "memory: weights %.1f MB, caches %.1f MB, activations %.1f MB\n",
+               static_cast<double>(result.memory.weights) / 1e6, static_cast<double>(result.memory.caches) / 1e6,
+               static_cast<double>(result.memory.arenas) / 1e6);
 }
 
 void runGenerate(const GenerateCommand &options) {
@@ -85,7 +87,8 @@ void runGenerate(const GenerateCommand &options) {
     throw Failure(BadInput, "the prompt is empty and the model has no begin token");
   const int64_t context = tw_model_context(model.get());
   if (static_cast<int64_t>(prompt.size()) > context)
-    throw Failure(BadInput, "the prompt has " + std::to_string(prompt.size()) + " tokens; the context holds " + std::to_string(context));
+    throw Failure(BadInput, "the prompt has " + std::to_string(prompt.size()) + " tokens; the context holds " +
+                                std::to_string(context));
 
   if (!options.chat) {
     std::fputs(options.prompt.c_str(), stdout);
@@ -113,7 +116,8 @@ void runGenerate(const GenerateCommand &options) {
     if (!outcome.ok())
       throw Failure(exitCodeOf(outcome.code), outcome.message);
     if (result.reason == StopReason::ContextFull)
-      std::fprintf(stderr, "tilewright: warning: the context of %lld tokens is full\n", static_cast<long long>(context));
+      std::fprintf(stderr, "tilewright: warning: the context of %lld tokens is full\n",
+                   static_cast<long long>(context));
     if (!options.quiet)
       printStatistics(result, model.get());
   } else {
@@ -132,15 +136,24 @@ void addGenerate(CLI::App &app) {
   command->add_option("--prompt", options->prompt, "The text to continue; with --chat, what the user says")->required();
   command->add_option("--system", options->system, "With --chat: the system message");
   command->add_flag("--chat", options->chat, "Use the model's own chat template");
-  command->add_option("--max-tokens", options->maxTokens, "New tokens at most; 0 prints the prompt")->capture_default_str();
-  command->add_option("--temperature", options->sampling.temperature, "0 takes the most probable token")->capture_default_str();
-  command->add_option("--top-k", options->sampling.topK, "Sample from the k most probable tokens; 0: all")->capture_default_str();
-  command->add_option("--top-p", options->sampling.topP, "Sample from the fewest tokens that reach this probability")->capture_default_str();
-  command->add_option("--min-p", options->sampling.minP, "Leave out tokens below this share of the best one's probability")->capture_default_str();
-  command->add_option("--repeat-penalty", options->sampling.repetitionPenalty, "Penalty for tokens seen; 1: none")->capture_default_str();
-  command->add_option("--seed", options->sampling.seed, "Of the sampler; the same seed gives the same text")->capture_default_str();
+  command->add_option("--max-tokens", options->maxTokens, "New tokens at most; 0 prints the prompt")
+      ->capture_default_str();
+  command->add_option("--temperature", options->sampling.temperature, "0 takes the most probable token")
+      ->capture_default_str();
+  command->add_option("--top-k", options->sampling.topK, "Sample from the k most probable tokens; 0: all")
+      ->capture_default_str();
+  command->add_option("--top-p", options->sampling.topP, "Sample from the fewest tokens that reach this probability")
+      ->capture_default_str();
+  command
+      ->add_option("--min-p", options->sampling.minP, "Leave out tokens below this share of the best one's probability")
+      ->capture_default_str();
+  command->add_option("--repeat-penalty", options->sampling.repetitionPenalty, "Penalty for tokens seen; 1: none")
+      ->capture_default_str();
+  command->add_option("--seed", options->sampling.seed, "Of the sampler; the same seed gives the same text")
+      ->capture_default_str();
   command->add_flag("--ignore-end", options->ignoreEnd, "Go on behind the end-of-text token");
-  command->add_option("--ids-out", options->idsOut, "Write {\"prompt_ids\": [...], \"ids\": [...]}, the end token included");
+  command->add_option("--ids-out", options->idsOut,
+                      "Write {\"prompt_ids\": [...], \"ids\": [...]}, the end token included");
   command->add_flag("--quiet", options->quiet, "No statistics");
   command->footer("Examples:\n  tilewright generate smollm2/ --prompt \"The capital of France is\" --max-tokens 64\n"
                   "  tilewright generate model.gguf --chat --prompt \"What is gravity?\"");

@@ -21,13 +21,17 @@ struct InspectOptions {
 
 std::string text(const flatbuffers::String *value) { return value ? value->str() : ""; }
 
-template <typename Table> uint32_t size(const flatbuffers::Vector<flatbuffers::Offset<Table>> *list) { return list ? list->size() : 0; }
+template <typename Table> uint32_t size(const flatbuffers::Vector<flatbuffers::Offset<Table>> *list) {
+  return list ? list->size() : 0;
+}
 
 void printSummary(const Manifest &manifest) {
-  std::printf("model      %s (numerics %s, K/V %s)\n", text(manifest->model_name()).c_str(), text(manifest->numerics()).c_str(), text(manifest->kv_element()).c_str());
+  std::printf("model      %s (numerics %s, K/V %s)\n", text(manifest->model_name()).c_str(),
+              text(manifest->numerics()).c_str(), text(manifest->kv_element()).c_str());
   std::printf("producer   %s\n", text(manifest->producer()).c_str());
   std::printf("context    %u tokens, vocabulary %u\n", manifest->context_length(), manifest->vocab_size());
-  std::printf("weights    %u in %s, %.1f MB\n", size(manifest->weights()), text(manifest->weights_file()).c_str(), static_cast<double>(manifest->weights_file_length()) / 1e6);
+  std::printf("weights    %u in %s, %.1f MB\n", size(manifest->weights()), text(manifest->weights_file()).c_str(),
+              static_cast<double>(manifest->weights_file_length()) / 1e6);
   std::printf("states     %u\n", size(manifest->states()));
   for (const auto *level : *manifest->levels()) {
     std::printf("level      %s: %u kernels; needs", text(level->name()).c_str(), size(level->kernels()));
@@ -35,19 +39,23 @@ void printSummary(const Manifest &manifest) {
       std::printf(" %s", feature->c_str());
     std::printf("\n");
     for (const auto *step : *level->steps()) {
-      std::string rows = std::to_string(step->min_rows()) + (step->max_rows() ? "-" + std::to_string(step->max_rows()) : "+");
+      std::string rows =
+          std::to_string(step->min_rows()) + (step->max_rows() ? "-" + std::to_string(step->max_rows()) : "+");
       const auto *arena = step->arena(), *lower = step->arena_lower_bound(), *all = step->arena_without_reuse();
-      std::printf("  rows %-6s padded to %u; arena %llu B a row, %llu B a logit row", rows.c_str(), step->row_multiple(),
-                  static_cast<unsigned long long>(arena->per_row()), static_cast<unsigned long long>(arena->per_logit_row()));
+      std::printf("  rows %-6s padded to %u; arena %llu B a row, %llu B a logit row", rows.c_str(),
+                  step->row_multiple(), static_cast<unsigned long long>(arena->per_row()),
+                  static_cast<unsigned long long>(arena->per_logit_row()));
       if (lower && all)
-        std::printf(" (lower bound %llu and %llu, without reuse %llu and %llu)", static_cast<unsigned long long>(lower->per_row()),
-                    static_cast<unsigned long long>(lower->per_logit_row()), static_cast<unsigned long long>(all->per_row()),
-                    static_cast<unsigned long long>(all->per_logit_row()));
+        std::printf(
+            " (lower bound %llu and %llu, without reuse %llu and %llu)",
+            static_cast<unsigned long long>(lower->per_row()), static_cast<unsigned long long>(lower->per_logit_row()),
+            static_cast<unsigned long long>(all->per_row()), static_cast<unsigned long long>(all->per_logit_row()));
       std::printf("\n");
     }
   }
   for (uint32_t i = 0; i < size(manifest->plugins()); ++i)
-    std::printf("plugin     %s %s\n", text(manifest->plugins()->Get(i)->name()).c_str(), text(manifest->plugins()->Get(i)->version()).c_str());
+    std::printf("plugin     %s %s\n", text(manifest->plugins()->Get(i)->name()).c_str(),
+                text(manifest->plugins()->Get(i)->version()).c_str());
 }
 
 nlohmann::json kernelsOf(const artifact::Level &level) {
@@ -79,8 +87,9 @@ void printKernels(const Manifest &manifest, bool json) {
   }
   std::printf("%-11s %-8s %-44s %-12s %-14s %s\n", "level", "rows", "kernel", "instruction", "tile", "layout");
   for (const auto &row : all)
-    std::printf("%-11s %-8s %-44s %-12s %-14s %s%s\n", row["level"].get<std::string>().c_str(), row["variant"].get<std::string>().c_str(),
-                row["name"].get<std::string>().c_str(), row["instruction"].get<std::string>().c_str(), row["tile"].dump().c_str(),
+    std::printf("%-11s %-8s %-44s %-12s %-14s %s%s\n", row["level"].get<std::string>().c_str(),
+                row["variant"].get<std::string>().c_str(), row["name"].get<std::string>().c_str(),
+                row["instruction"].get<std::string>().c_str(), row["tile"].dump().c_str(),
                 row["layout"].get<std::string>().c_str(), row["fallback"].get<bool>() ? "  fallback" : "");
 }
 
@@ -91,8 +100,8 @@ void printReceipts(const Manifest &manifest, bool json) {
     return;
   }
   for (const auto &receipt : receipts)
-    std::printf("%-7s %-13s %-34s %s\n", receipt.value("outcome", "").c_str(), receipt.value("kind", "").c_str(), receipt.value("pass", "").c_str(),
-                receipt.value("reason", "").c_str());
+    std::printf("%-7s %-13s %-34s %s\n", receipt.value("outcome", "").c_str(), receipt.value("kind", "").c_str(),
+                receipt.value("pass", "").c_str(), receipt.value("reason", "").c_str());
 }
 
 void runInspect(const InspectOptions &options) {
@@ -112,8 +121,13 @@ void runInspect(const InspectOptions &options) {
 void addInspect(CLI::App &app) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App *command = app.add_subcommand("inspect", "Show what a graph or a compiled model holds");
-  command->add_option("model", options->path, "A compiled model (folder); a .twg or .gguf file is shown by its own options (--table, --json, --dot, --mlir)")->required();
-  command->add_flag("--kernels", options->kernels, "Each kernel: instruction, tile sizes, layout, 'fallback' where the schedule did not apply");
+  command
+      ->add_option("model", options->path,
+                   "A compiled model (folder); a .twg or .gguf file is shown by its own options (--table, --json, "
+                   "--dot, --mlir)")
+      ->required();
+  command->add_flag("--kernels", options->kernels,
+                    "Each kernel: instruction, tile sizes, layout, 'fallback' where the schedule did not apply");
   command->add_flag("--receipts", options->receipts, "What was fused, and what was not and why");
   command->add_flag("--json", options->json, "With --kernels or --receipts: as JSON");
   command->add_flag("--check", options->check, "Verify the hashes of all weights");

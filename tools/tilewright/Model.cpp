@@ -4,11 +4,18 @@
 namespace tilewright::cli {
 
 void addModelOptions(CLI::App &command, ModelOptions &options) {
-  command.add_option("model", options.path, "A compiled model (folder), or a .gguf or .twg file to compile into the cache first")->required();
-  command.add_option("--threads", options.threads, "Threads to use (default: all CPUs of this process)")->check(CLI::Range(1, 1024));
-  command.add_option("--context", options.context, "Tokens a session may hold (default: the model's own)")->check(CLI::PositiveNumber);
+  command
+      .add_option("model", options.path,
+                  "A compiled model (folder), or a .gguf or .twg file to compile into the cache first")
+      ->required();
+  command.add_option("--threads", options.threads, "Threads to use (default: all CPUs of this process)")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--context", options.context, "Tokens a session may hold (default: the model's own)")
+      ->check(CLI::PositiveNumber);
   command.add_option("--level", options.level, "Level of compiled code to run (default: the best this CPU has)");
-  command.add_option("--numerics", options.numerics, "precise or fast, when a model file is compiled first")->check(CLI::IsMember({"precise", "fast"}))->capture_default_str();
+  command.add_option("--numerics", options.numerics, "precise or fast, when a model file is compiled first")
+      ->check(CLI::IsMember({"precise", "fast"}))
+      ->capture_default_str();
   command.add_option("--plugin", options.plugins, "A plugin (file or name), when a model file is compiled first");
   command.add_flag("--check-weights", options.checkWeights, "Verify the hashes of all weights at load");
 }
@@ -53,7 +60,9 @@ std::vector<float> step(tw_model *model, tw_session *session, const std::vector<
 std::vector<int32_t> tokenize(const tw_model *model, const std::string &text, bool parseSpecial) {
   std::vector<int32_t> ids(text.size() + 16);
   int64_t count = 0;
-  check(tw_tokenize(model, text.data(), text.size(), parseSpecial, ids.data(), static_cast<int64_t>(ids.size()), &count), "");
+  check(
+      tw_tokenize(model, text.data(), text.size(), parseSpecial, ids.data(), static_cast<int64_t>(ids.size()), &count),
+      "");
   ids.resize(static_cast<size_t>(count));
   return ids;
 }

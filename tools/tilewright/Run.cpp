@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One forward pass over a padded batch: input_ids [B, T] (attention_mask [B, T], position_ids [B, T]) -> logits [B, T, V].
+// One forward pass over a padded batch: input_ids [B, T] (attention_mask [B, T], position_ids [B, T]) -> logits [B, T,
+// V].
 #include "tools/tilewright/Model.h"
 #include "tools/tilewright/Safetensors.h"
 
@@ -37,12 +38,14 @@ void runRun(const RunOptions &options) {
   TensorMap inputs = readSafetensors(options.inputs);
   for (const auto &[name, tensor] : inputs)
     if (name != "input_ids" && name != "attention_mask" && name != "position_ids")
-      throw Failure(BadInput, options.inputs + ": unknown input '" + name + "'; wanted input_ids, attention_mask, position_ids");
+      throw Failure(BadInput,
+                    options.inputs + ": unknown input '" + name + "'; wanted input_ids, attention_mask, position_ids");
   auto ids = inputs.find("input_ids");
   if (ids == inputs.end())
     throw Failure(BadInput, options.inputs + ": no input 'input_ids'");
   if (ids->second.shape.size() != 2)
-    throw Failure(BadInput, options.inputs + ": input_ids has rank " + std::to_string(ids->second.shape.size()) + "; wanted [B, T]");
+    throw Failure(BadInput, options.inputs + ": input_ids has rank " + std::to_string(ids->second.shape.size()) +
+                                "; wanted [B, T]");
   const int64_t batch = ids->second.shape[0], length = ids->second.shape[1];
   auto optional = [&](const std::string &name) {
     auto it = inputs.find(name);
@@ -68,12 +71,14 @@ void runRun(const RunOptions &options) {
       if (!mask.empty() && mask[at] == 0)
         continue;
       if (tokens[at] < 0 || tokens[at] >= vocab)
-        throw Failure(BadInput, options.inputs + ": input_ids[" + std::to_string(b) + ", " + std::to_string(t) + "] is " + std::to_string(tokens[at]) +
-                                    "; the vocabulary has " + std::to_string(vocab) + " tokens");
+        throw Failure(BadInput, options.inputs + ": input_ids[" + std::to_string(b) + ", " + std::to_string(t) +
+                                    "] is " + std::to_string(tokens[at]) + "; the vocabulary has " +
+                                    std::to_string(vocab) + " tokens");
       if (!positions.empty() && positions[at] != static_cast<int64_t>(row.size()))
-        throw Failure(Unsupported, options.inputs + ": position_ids[" + std::to_string(b) + ", " + std::to_string(t) + "] is " +
-                                       std::to_string(positions[at]) + "; only positions that count the visible tokens (here " + std::to_string(row.size()) +
-                                       ") are supported");
+        throw Failure(Unsupported, options.inputs + ": position_ids[" + std::to_string(b) + ", " + std::to_string(t) +
+                                       "] is " + std::to_string(positions[at]) +
+                                       "; only positions that count the visible tokens (here " +
+                                       std::to_string(row.size()) + ") are supported");
       row.push_back(static_cast<int32_t>(tokens[at]));
       places.push_back(t);
     }
@@ -82,8 +87,8 @@ void runRun(const RunOptions &options) {
     check(tw_session_truncate(session.get(), 0), "");
     std::vector<float> rows = step(model.get(), session.get(), row, /*allRows=*/true);
     for (size_t i = 0; i < places.size(); ++i)
-      std::memcpy(logits.bytes.data() + static_cast<size_t>((b * length + places[i]) * vocab) * sizeof(float), rows.data() + i * static_cast<size_t>(vocab),
-                  static_cast<size_t>(vocab) * sizeof(float));
+      std::memcpy(logits.bytes.data() + static_cast<size_t>((b * length + places[i]) * vocab) * sizeof(float),
+                  rows.data() + i * static_cast<size_t>(vocab), static_cast<size_t>(vocab) * sizeof(float));
   }
   writeSafetensors(options.outputs, {{"logits", std::move(logits)}});
 }
@@ -94,8 +99,12 @@ void addRun(CLI::App &app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *command = app.add_subcommand("run", "One forward pass from and to safetensors files");
   addModelOptions(*command, options->model);
-  command->add_option("--inputs", options->inputs, "Safetensors file with input_ids [B,T], and attention_mask [B,T], position_ids [B,T] if wanted")->required();
-  command->add_option("--outputs", options->outputs, "Safetensors file to write: logits [B,T,V], zero at pads")->required();
+  command
+      ->add_option("--inputs", options->inputs,
+                   "Safetensors file with input_ids [B,T], and attention_mask [B,T], position_ids [B,T] if wanted")
+      ->required();
+  command->add_option("--outputs", options->outputs, "Safetensors file to write: logits [B,T,V], zero at pads")
+      ->required();
   command->footer("Example:\n  tilewright run smollm2/ --inputs in.safetensors --outputs out.safetensors");
   command->callback([options] { runRun(*options); });
 }

@@ -22,13 +22,16 @@ constexpr uint64_t maxHeaderBytes = 100'000'000;
 constexpr size_t maxDepth = 8;
 
 uint64_t bytesOf(const std::string &dtype) {
-  static const std::map<std::string, uint64_t> sizes = {{"BOOL", 1}, {"U8", 1}, {"I8", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2}, {"BF16", 2},
-                                                        {"I32", 4}, {"U32", 4}, {"F32", 4}, {"I64", 8}, {"U64", 8}, {"F64", 8}};
+  static const std::map<std::string, uint64_t> sizes = {{"BOOL", 1}, {"U8", 1},   {"I8", 1},  {"I16", 2}, {"U16", 2},
+                                                        {"F16", 2},  {"BF16", 2}, {"I32", 4}, {"U32", 4}, {"F32", 4},
+                                                        {"I64", 8},  {"U64", 8},  {"F64", 8}};
   auto it = sizes.find(dtype);
   return it == sizes.end() ? 0 : it->second;
 }
 
-[[noreturn]] void bad(const std::string &path, const std::string &message) { throw Failure(BadInput, path + ": " + message); }
+[[noreturn]] void bad(const std::string &path, const std::string &message) {
+  throw Failure(BadInput, path + ": " + message);
+}
 
 /// The JSON reader with two rules that nlohmann's parser leaves to its user: no key twice, bounded depth.
 json parseStrict(const std::string &path, const std::string &text) {
@@ -78,7 +81,8 @@ TensorMap readSafetensors(const std::string &path) {
   uint64_t length = 0;
   std::memcpy(&length, lengthBytes, 8);
   if (length > maxHeaderBytes || length > size - 8)
-    bad(path, "the header claims " + std::to_string(length) + " bytes; the file has " + std::to_string(size - 8) + " behind it (limit 100000000)");
+    bad(path, "the header claims " + std::to_string(length) + " bytes; the file has " + std::to_string(size - 8) +
+                  " behind it (limit 100000000)");
   std::string header(length, '\0');
   if (!file.read(header.data(), static_cast<std::streamsize>(length)) || header.empty() || header[0] != '{')
     bad(path, "the header does not begin with '{'");
@@ -91,8 +95,9 @@ TensorMap readSafetensors(const std::string &path) {
     if (name == "__metadata__")
       continue;
     auto wrong = [&](const std::string &what) { bad(path, "tensor '" + name + "': " + what); };
-    if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") || !entry.contains("data_offsets") || !entry["dtype"].is_string() ||
-        !entry["shape"].is_array() || !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2)
+    if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") || !entry.contains("data_offsets") ||
+        !entry["dtype"].is_string() || !entry["shape"].is_array() || !entry["data_offsets"].is_array() ||
+        entry["data_offsets"].size() != 2)
       wrong("wanted dtype, shape and two data_offsets");
     NamedTensor tensor;
     tensor.dtype = entry["dtype"].get<std::string>();
@@ -112,7 +117,8 @@ TensorMap readSafetensors(const std::string &path) {
         wrong("an offset is not a whole number >= 0");
     uint64_t begin = entry["data_offsets"][0].get<uint64_t>(), end = entry["data_offsets"][1].get<uint64_t>();
     if (begin > end || end > dataBytes)
-      wrong("data_offsets [" + std::to_string(begin) + ", " + std::to_string(end) + ") lie outside the " + std::to_string(dataBytes) + " bytes of data");
+      wrong("data_offsets [" + std::to_string(begin) + ", " + std::to_string(end) + ") lie outside the " +
+            std::to_string(dataBytes) + " bytes of data");
     if (end - begin != bytes)
       wrong("has " + std::to_string(end - begin) + " bytes; its shape and dtype want " + std::to_string(bytes));
     extents.push_back({begin, end, name});
@@ -122,11 +128,13 @@ TensorMap readSafetensors(const std::string &path) {
       wrong("cannot be read");
     tensors.emplace(name, std::move(tensor));
   }
-  std::sort(extents.begin(), extents.end(), [](const Extent &a, const Extent &b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
+  std::sort(extents.begin(), extents.end(),
+            [](const Extent &a, const Extent &b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
   uint64_t at = 0;
   for (const Extent &extent : extents) {
     if (extent.begin != at)
-      bad(path, "tensor '" + extent.name + "' begins at byte " + std::to_string(extent.begin) + "; wanted " + std::to_string(at) + " (no gap, no overlap)");
+      bad(path, "tensor '" + extent.name + "' begins at byte " + std::to_string(extent.begin) + "; wanted " +
+                    std::to_string(at) + " (no gap, no overlap)");
     at = extent.end;
   }
   if (at != dataBytes)

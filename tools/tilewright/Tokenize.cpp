@@ -40,7 +40,10 @@ void runTokenize(const TokenizeOptions &options) {
     char text[4096];
     size_t length = 0;
     check(tw_detokenize(model.get(), &id, 1, text, sizeof text, &length), "");
-    std::printf("%7d  %s\n", id, nlohmann::json(std::string(text, length)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    std::printf("%7d  %s\n", id,
+                nlohmann::json(std::string(text, length))
+                    .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                    .c_str());
   }
 }
 
