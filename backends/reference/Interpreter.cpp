@@ -88,27 +88,25 @@ template <typename Real> FailureOr<Value<Real>> Engine<Real>::load(ml_program::G
 
 template <typename Real>
 AttentionOperands<Real> Engine<Real>::attentionOperands(tw::AttentionOp op, ArrayRef<Val> operands) {
-  AttentionOperands<Real> in;
-  for (auto [operand, value] : llvm::zip_equal(op->getOperands(), operands)) {
-    if (operand == op.getState() && isa<tw::StateType>(operand.getType()))
-      in.state = value.state;
-  }
-  // One value may stand for several operands.
-  auto take = [&](mlir::Value operand) -> ArrayPtr<Real> {
-    for (auto [candidate, value] : llvm::zip_equal(op->getOperands(), operands))
-      if (operand && candidate == operand)
-        return whole(value);
-    return nullptr;
+  // By the order of the op's definition.
+  auto group = [&](unsigned index) -> const Val * {
+    auto [start, length] = op.getODSOperandIndexAndLength(index);
+    return length == 0 ? nullptr : &operands[start];
   };
-  in.query = take(op.getQuery());
-  in.key = take(op.getKey());
-  in.value = take(op.getValue());
-  in.rowStart = take(op.getRowStart());
-  in.kvLen = take(op.getKvLen());
-  in.positions = take(op.getPositions());
-  in.mask = take(op.getMask());
-  in.bias = take(op.getBias());
-  in.sinks = take(op.getSinks());
+  auto array = [&](unsigned index) { return group(index) ? whole(*group(index)) : nullptr; };
+  enum { Query, Key, Value, State, RowStart, KvLen, Positions, Mask, Bias, Sinks };
+  AttentionOperands<Real> in;
+  in.query = array(Query);
+  in.key = array(Key);
+  in.value = array(Value);
+  in.rowStart = array(RowStart);
+  in.kvLen = array(KvLen);
+  in.positions = array(Positions);
+  in.mask = array(Mask);
+  in.bias = array(Bias);
+  in.sinks = array(Sinks);
+  if (const Val *state = group(State))
+    in.state = state->state;
   return in;
 }
 

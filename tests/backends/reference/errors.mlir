@@ -125,3 +125,70 @@ func.func @test_unknown() {
   %x = tensor.empty() : tensor<3xf32>
   return
 }
+
+// -----
+
+func.func private @again(%x: tensor<1xf32>) -> tensor<1xf32> {
+  // expected-error@+1 {{calls deeper than 64 functions}}
+  %y = func.call @again(%x) : (tensor<1xf32>) -> tensor<1xf32>
+  return %y : tensor<1xf32>
+}
+func.func @test_recursion() {
+  %x = tw.constant dense<1.0> : tensor<1xf32>
+  %y = func.call @again(%x) : (tensor<1xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func private @elsewhere(tensor<1xf32>) -> tensor<1xf32>
+func.func @test_external() {
+  %x = tw.constant dense<1.0> : tensor<1xf32>
+  // expected-error@+1 {{runs function 'elsewhere', which has not one block}}
+  %y = func.call @elsewhere(%x) : (tensor<1xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @test_complex() {
+  // expected-error@+1 {{has elements of type 'tensor<1xcomplex<f32>>', which the interpreter cannot read}}
+  %x = tw.constant dense<(1.0, 0.0)> : tensor<1xcomplex<f32>>
+  return
+}
+
+// -----
+
+func.func @test_scalar() {
+  // expected-error@+1 {{is no tensor, which is all that the interpreter knows}}
+  %x = arith.constant 1 : i32
+  return
+}
+
+// -----
+
+func.func private @project(%x: tensor<2x?xf32>, %b: tensor<?xf32>) {
+  %w = tw.constant dense<1.0> : tensor<4x3xf32>
+  // expected-error@+1 {{input has 2 columns at run time, wanted the weight's 3}}
+  %y = tw.linear %x, %w bias %b : tensor<2x?xf32>, tensor<4x3xf32>, tensor<?xf32> -> tensor<2x4xf32>
+  return
+}
+func.func @test_linear() {
+  %a = tw.constant dense<1.0> : tensor<2x2xf32>
+  %x = tw.reshape %a : tensor<2x2xf32> -> tensor<2x?xf32>
+  %b = tw.reshape %a : tensor<2x2xf32> -> tensor<?xf32>
+  func.call @project(%x, %b) : (tensor<2x?xf32>, tensor<?xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @test_linear_bias() {
+  %x = tw.constant dense<1.0> : tensor<2x3xf32>
+  %w = tw.constant dense<1.0> : tensor<4x3xf32>
+  %a = tw.constant dense<1.0> : tensor<3xf32>
+  %b = tw.reshape %a : tensor<3xf32> -> tensor<?xf32>
+  // expected-error@+1 {{bias has 3 elements at run time, wanted 4}}
+  %y = tw.linear %x, %w bias %b : tensor<2x3xf32>, tensor<4x3xf32>, tensor<?xf32> -> tensor<2x4xf32>
+  return
+}

@@ -94,6 +94,8 @@ TEST_F(InterpreterTest, BadWeights) {
             "'ml_program.global_load_const' op weight 'w': tw.row_dims has 3 rows, wanted 2");
   EXPECT_EQ(errorOf("tensor<2x2xf32>", "{tw.row_dims = array<i64: 2>, tw.row_perm = array<i64: 1>}", {1, 2, 3, 4}),
             "'ml_program.global_load_const' op weight 'w': tw.row_perm is no permutation");
+  EXPECT_EQ(errorOf("tensor<2x2xf32>", "{tw.row_dims = array<i64: -2>, tw.row_perm = array<i64: 0>}", {1, 2, 3, 4}),
+            "'ml_program.global_load_const' op weight 'w': tw.row_dims has -2, wanted positive sizes");
   EXPECT_EQ(errorOf("tensor<2x2xf32>", "{tw.row_dims = array<i64: 2>}", {1, 2, 3, 4}),
             "'ml_program.global_load_const' op weight 'w': wanted tw.row_dims and tw.row_perm of one length");
 }

@@ -279,6 +279,27 @@ TEST_F(TranslateErrors, Constants) {
       "memory.twg: function 'main', op 0 'tw.constant': attribute 'value': it has 200, which does not fit into i8");
 }
 
+TEST_F(TranslateErrors, ConstantsOfOtherKinds) {
+  Tensor integers{"i8", {2}}, open{"f32", {"N"}};
+  EXPECT_EQ(fail({"tw.constant", {}, {}, {GraphAttribute("value", 1.5)}, {integers}, {}, ""}, 0),
+            "memory.twg: function 'main', op 0 'tw.constant': attribute 'value': it has floats, wanted integers");
+  EXPECT_EQ(
+      fail({"tw.constant", {}, {}, {GraphAttribute("value", 1.5)}, {open}, {}, ""}, 0),
+      "memory.twg: function 'main', op 0 'tw.constant': attribute 'value': its type is not a static tensor of numbers");
+}
+
+TEST_F(TranslateErrors, CallWithAnAttribute) {
+  GraphBuilder builder("test");
+  FunctionBuilder &callee = builder.addFunction("callee");
+  Tensor type{"f32", {4}};
+  callee.results({callee.argument("y", type)});
+  FunctionBuilder &f = builder.addFunction("main");
+  ValueId x = f.argument("x", type);
+  f.results({f.op("call", {x}, type, {GraphAttribute("callee", "callee"), GraphAttribute("speed", 3)})});
+  builder.setEntry("main");
+  EXPECT_EQ(errorOf(builder), "memory.twg: function 'main', op 0 'call': attribute 'speed' is not one of a call");
+}
+
 TEST_F(TranslateErrors, CallOfAnotherShape) {
   GraphBuilder builder("test");
   FunctionBuilder &callee = builder.addFunction("callee");
@@ -328,6 +349,21 @@ TEST_F(TranslateTest, WhatAGraphCannotSay) {
       return %1 : memref<4xf32>
     }})"),
             "type memref<4xf32> has no form in a graph file");
+  EXPECT_EQ(errorOf(R"(func.func @main(%x: tensor<4xf32, "encoded">) { return })"),
+            "an encoded tensor type has no form in a graph file");
+  EXPECT_EQ(errorOf(R"(func.func private @main(tensor<4xf32>))"),
+            "function 'main', op 'func.func': a function of more or less than one block has no form in a graph file");
+  EXPECT_EQ(errorOf(R"(module { module {} })"), "op 'builtin.module': it has no form in a graph file");
+  EXPECT_EQ(
+      errorOf(R"(func.func @main(%x: tensor<4xf32>) {
+      %0 = tw.constant dense_resource<blob> : tensor<4xf32>
+      return
+    })"),
+      "function 'main', op 'tw.constant': attribute 'value': dense_resource<blob> : tensor<4xf32> has no form in a "
+      "graph file");
+  context.allowUnregisteredDialects();
+  EXPECT_EQ(errorOf(R"(func.func @main() { "unknown.op"() : () -> () return })"),
+            "function 'main', op 'unknown.op': its dialect is not loaded");
 }
 
 } // namespace
