@@ -105,11 +105,13 @@ std::optional<ContractionDims> matchContraction(linalg::LinalgOp op) {
   for (OpOperand &operand : op->getOpOperands())
     types.push_back(getElementTypeOrSelf(operand.get().getType()));
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  std::optional<ContractionDims> dims = matchContraction(op.getIndexingMapsArray(), op.getIteratorTypesArray(), extents, types);
+  std::optional<ContractionDims> dims =
+      matchContraction(op.getIndexingMapsArray(), op.getIteratorTypesArray(), extents, types);
   // Byte products are for one signed and one unsigned operand, on whole registers; others are plain reductions.
   bool isUnsigned[] = {isa_and_nonnull<arith::ExtUIOp>(mul->getOperand(0).getDefiningOp()),
                        isa_and_nonnull<arith::ExtUIOp>(mul->getOperand(1).getDefiningOp())};
-  if (dims && dims->form == ContractionForm::I8x4 && (isUnsigned[0] == isUnsigned[1] || extents[dims->vector] % 16 != 0))
+  if (dims && dims->form == ContractionForm::I8x4 &&
+      (isUnsigned[0] == isUnsigned[1] || extents[dims->vector] % 16 != 0))
     return std::nullopt;
   return dims;
 }

@@ -18,13 +18,13 @@ enum class ContractionForm {
   Bf16x2 ///< rows [.., n, 2] of bf16, f32 accumulators
 };
 
-/// Roles of a contraction's loops: acc[batch, m, n] += left[batch, m, k] * right[batch, k, n]. `vector` is the innermost
-/// dimension of the accumulator and the one whose elements fill a register; it belongs to `right` only.
+/// Roles of a contraction's loops: acc[batch, m, n] += left[batch, m, k] * right[batch, k, n]. `vector` is the
+/// innermost dimension of the accumulator and the one whose elements fill a register; it belongs to `right` only.
 struct ContractionDims {
   ContractionForm form = ContractionForm::Plain;
   bool swapped = false; ///< the op's first input is `right`
   unsigned vector = 0;
-  int packed = -1; ///< the innermost reduction loop of I8x4 and Bf16x2, else -1
+  int packed = -1;                            ///< the innermost reduction loop of I8x4 and Bf16x2, else -1
   llvm::SmallVector<unsigned> batch, m, n, k; ///< outermost first; `n` without `vector`, `k` without `packed`
 };
 

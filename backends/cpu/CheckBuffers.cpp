@@ -32,8 +32,9 @@ public:
       if (isa<memref::AllocOp>(op))
         return op->emitOpError("allocates on the heap; a kernel's buffers stand on the stack");
       if (isa<memref::CopyOp>(op))
-        return op->emitOpError("copies a tile buffer: a value is used after the buffer it stands in was overwritten, or a "
-                               "tile is computed apart from its destination");
+        return op->emitOpError(
+            "copies a tile buffer: a value is used after the buffer it stands in was overwritten, or a "
+            "tile is computed apart from its destination");
       if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
         if (op->getParentOfType<LoopLikeOpInterface>())
           return op->emitOpError("allocates stack in a loop");
@@ -51,7 +52,8 @@ public:
       return signalPassFailure();
     }
     if (stack > cap) {
-      getOperation().emitError("needs ") << stack << " bytes of stack for its tile buffers, allowed are " << cap.getValue();
+      getOperation().emitError("needs ") << stack << " bytes of stack for its tile buffers, allowed are "
+                                         << cap.getValue();
       return signalPassFailure();
     }
   }

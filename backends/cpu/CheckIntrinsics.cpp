@@ -51,8 +51,8 @@ public:
         return WalkResult::advance();
       }
       if (!llvm::is_contained(level->cpuFeatures, feature))
-        return op->emitOpError("uses '") << name << "', which needs CPU feature '" << feature << "'; level '" << level->name
-                                         << "' does not have it";
+        return op->emitOpError("uses '") << name << "', which needs CPU feature '" << feature << "'; level '"
+                                         << level->name << "' does not have it";
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

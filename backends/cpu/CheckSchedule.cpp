@@ -63,7 +63,8 @@ private:
       return WalkResult::advance();
     for (Operation &op : *loop.getBody())
       if (isa<vector::TransferWriteOp>(op))
-        return op.emitOpError("stands in the reduction loop of a contraction: its accumulator is not carried in registers");
+        return op.emitOpError(
+            "stands in the reduction loop of a contraction: its accumulator is not carried in registers");
     return WalkResult::advance();
   }
 

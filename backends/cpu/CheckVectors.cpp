@@ -18,9 +18,10 @@ public:
   void runOnOperation() override {
     WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
       if (isa<vector::ContractionOp>(op))
-        return op->emitOpError("has no instruction on this level: wanted an accumulator whose innermost dimension is the "
-                               "right operand's (f32), or packed quads of one signed and one unsigned byte operand (i8), "
-                               "or packed pairs (bf16)");
+        return op->emitOpError(
+            "has no instruction on this level: wanted an accumulator whose innermost dimension is the "
+            "right operand's (f32), or packed quads of one signed and one unsigned byte operand (i8), "
+            "or packed pairs (bf16)");
       if (isa<vector::TransferReadOp, vector::TransferWriteOp, vector::MultiDimReductionOp, vector::GatherOp>(op))
         return op->emitOpError("is left before LLVM: it has no 1-D form");
       return WalkResult::advance();

@@ -25,13 +25,16 @@ static FailureOr<ObjectBytes> emit(ModuleOp module, const CpuLevel &level, EmitK
   return std::move(*bytes);
 }
 
-FailureOr<ObjectBytes> emitObject(ModuleOp module, const CpuLevel &level) { return emit(module, level, EmitKind::Object); }
+FailureOr<ObjectBytes> emitObject(ModuleOp module, const CpuLevel &level) {
+  return emit(module, level, EmitKind::Object);
+}
 
 FailureOr<ObjectBytes> emitAssembly(ModuleOp module, const CpuLevel &level) {
   return emit(module, level, EmitKind::Assembly);
 }
 
-FailureOr<std::vector<ObjectBytes>> compileKernels(ModuleOp module, const CpuLevel &level, llvm::StringRef symbolSuffix) {
+FailureOr<std::vector<ObjectBytes>> compileKernels(ModuleOp module, const CpuLevel &level,
+                                                   llvm::StringRef symbolSuffix) {
   MLIRContext *context = module.getContext();
   // One module per kernel: passes and LLVM then run on all of them at once.
   OwningOpRef<ModuleOp> all = ModuleOp::create(module.getLoc());

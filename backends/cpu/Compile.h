@@ -14,9 +14,9 @@ namespace tilewright {
 /// The bytes of a relocatable ELF object.
 using ObjectBytes = llvm::SmallVector<char, 0>;
 
-/// Compiles each public function of `module`, a kernel as Passes.h describes, into an object of its own that defines the
-/// entry NAME followed by `symbolSuffix` (tw_abi_kernel in runtime/api/abi.h). Kernels must not refer to each other; the
-/// module itself is not changed. Works on as many threads as the context has. Diagnostics go to the context.
+/// Compiles each public function of `module`, a kernel as Passes.h describes, into an object of its own that defines
+/// the entry NAME followed by `symbolSuffix` (tw_abi_kernel in runtime/api/abi.h). Kernels must not refer to each
+/// other; the module itself is not changed. Works on as many threads as the context has. Diagnostics go to the context.
 mlir::FailureOr<std::vector<ObjectBytes>> compileKernels(mlir::ModuleOp module, const CpuLevel &level,
                                                          llvm::StringRef symbolSuffix = "");
 

@@ -80,7 +80,8 @@ Value expandContract(PatternRewriter &rewriter, vector::ContractionOp op, const 
     SmallVector<int64_t> accIndex = indexAt(operands.accMap, at, 1);
     Value &row = rows[accIndex];
     if (!row)
-      row = accIndex.empty() ? op.getAcc() : vector::ExtractOp::create(rewriter, loc, op.getAcc(), accIndex).getResult();
+      row =
+          accIndex.empty() ? op.getAcc() : vector::ExtractOp::create(rewriter, loc, op.getAcc(), accIndex).getResult();
     row = step(row, indexAt(operands.leftMap, at, packed ? 1 : 0), indexAt(operands.rightMap, at, packed ? 2 : 1));
     // Next point, last of `order` fastest.
     int64_t i = order.size() - 1;
@@ -112,8 +113,8 @@ Value LeftItems::get(ArrayRef<int64_t> index) {
   auto read = operands.left.getDefiningOp<vector::TransferReadOp>();
   // Which dimension of the memory each vector dimension walks; packed items must be neighbours in memory.
   SmallVector<unsigned> walks;
-  bool direct = read && isa<MemRefType>(read.getBase().getType()) && read.getPermutationMap().isProjectedPermutation() &&
-                !read.hasOutOfBoundsDim() && !read.getMask();
+  bool direct = read && isa<MemRefType>(read.getBase().getType()) &&
+                read.getPermutationMap().isProjectedPermutation() && !read.hasOutOfBoundsDim() && !read.getMask();
   if (direct) {
     for (AffineExpr expr : read.getPermutationMap().getResults())
       walks.push_back(cast<AffineDimExpr>(expr).getPosition());
@@ -126,8 +127,8 @@ Value LeftItems::get(ArrayRef<int64_t> index) {
     SmallVector<Value> at(read.getIndices());
     for (auto [i, value] : llvm::enumerate(index))
       if (value)
-        at[walks[i]] = arith::AddIOp::create(rewriter, loc, at[walks[i]],
-                                             arith::ConstantIndexOp::create(rewriter, loc, value));
+        at[walks[i]] =
+            arith::AddIOp::create(rewriter, loc, at[walks[i]], arith::ConstantIndexOp::create(rewriter, loc, value));
     if (packed)
       item = vector::LoadOp::create(rewriter, loc, VectorType::get({type.getShape().back()}, type.getElementType()),
                                     read.getBase(), at);
@@ -135,14 +136,14 @@ Value LeftItems::get(ArrayRef<int64_t> index) {
       item = memref::LoadOp::create(rewriter, loc, read.getBase(), at);
     if (packed)
       item = vector::ExtractOp::create(
-          rewriter, loc,
-          vector::BitCastOp::create(rewriter, loc, VectorType::get({1}, rewriter.getI32Type()), item), 0);
+          rewriter, loc, vector::BitCastOp::create(rewriter, loc, VectorType::get({1}, rewriter.getI32Type()), item),
+          0);
   } else {
     item = vector::ExtractOp::create(rewriter, loc, operands.left, index);
     if (packed)
       item = vector::ExtractOp::create(
-          rewriter, loc,
-          vector::BitCastOp::create(rewriter, loc, VectorType::get({1}, rewriter.getI32Type()), item), 0);
+          rewriter, loc, vector::BitCastOp::create(rewriter, loc, VectorType::get({1}, rewriter.getI32Type()), item),
+          0);
   }
   // An item made at the contraction must not be reused by an earlier one; all steps of one expansion are later.
   cache.push_back({SmallVector<int64_t>(index), item});
@@ -162,8 +163,8 @@ RightRows::RightRows(PatternRewriter &rewriter, Location loc, const ContractOper
 
 Value RightRows::get(ArrayRef<int64_t> index, int64_t lane, int64_t lanes) {
   if (!flat) {
-    Value row = index.empty() ? operands.right
-                              : vector::ExtractOp::create(rewriter, loc, operands.right, index).getResult();
+    Value row =
+        index.empty() ? operands.right : vector::ExtractOp::create(rewriter, loc, operands.right, index).getResult();
     if (lanes == operands.rowLanes)
       return row;
     return vector::ExtractStridedSliceOp::create(rewriter, loc, row, ArrayRef<int64_t>{lane}, ArrayRef<int64_t>{lanes},
@@ -180,8 +181,7 @@ Value RightRows::get(ArrayRef<int64_t> index, int64_t lane, int64_t lanes) {
 }
 
 Value splatItem(PatternRewriter &rewriter, Location loc, Value item, int64_t lanes, VectorType type) {
-  Value splat =
-      vector::BroadcastOp::create(rewriter, loc, VectorType::get({lanes}, rewriter.getI32Type()), item);
+  Value splat = vector::BroadcastOp::create(rewriter, loc, VectorType::get({lanes}, rewriter.getI32Type()), item);
   return vector::BitCastOp::create(rewriter, loc, type, splat);
 }
 

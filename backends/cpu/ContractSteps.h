@@ -13,20 +13,21 @@ namespace tilewright {
 /// A vector.contract in one of the known forms.
 struct ContractOperands {
   ContractionDims dims;
-  mlir::Value left, right;             ///< operands without their widening where the form packs them (I8x4, Bf16x2)
+  mlir::Value left, right; ///< operands without their widening where the form packs them (I8x4, Bf16x2)
   mlir::AffineMap leftMap, rightMap, accMap;
   bool leftUnsigned = false, rightUnsigned = false; ///< widened by arith.extui
-  int64_t rowLanes = 0;                ///< extent of the vector dimension
+  int64_t rowLanes = 0;                             ///< extent of the vector dimension
 };
 
 /// Operands and form of `op`; std::nullopt where it has no register form.
 std::optional<ContractOperands> analyzeContract(mlir::vector::ContractionOp op);
 
 /// Adds one step to a row of accumulators: `left` and `right` index the item and the row (outer dimensions only).
-using ContractStep = llvm::function_ref<mlir::Value(mlir::Value accRow, llvm::ArrayRef<int64_t> left,
-                                                    llvm::ArrayRef<int64_t> right)>;
+using ContractStep =
+    llvm::function_ref<mlir::Value(mlir::Value accRow, llvm::ArrayRef<int64_t> left, llvm::ArrayRef<int64_t> right)>;
 
-/// Expands `op` into steps, reduction outermost so that a right row serves all left items; returns the new accumulators.
+/// Expands `op` into steps, reduction outermost so that a right row serves all left items; returns the new
+/// accumulators.
 mlir::Value expandContract(mlir::PatternRewriter &rewriter, mlir::vector::ContractionOp op,
                            const ContractOperands &operands, ContractStep step);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cpu-contract-to-pmadd: a contraction of bytes in quads on AVX2.
 //
-// `vpmaddubsw` adds two products of an unsigned and a signed byte with saturation at 16 bits: 2 * 127 * 128 = 32512 fits,
-// 2 * 255 * 128 does not. So it is used only where the unsigned operand is provably at most 127 (the result of a mask or
-// a shift); the smaller it is, the more of these sums are added in 16 bits (8 for nibbles: 8 * 2 * 15 * 128 = 30720) before
-// `vpmaddwd` widens them. Otherwise even and odd bytes are widened to 16 bits, and `vpmaddwd` is exact.
+// `vpmaddubsw` adds two products of an unsigned and a signed byte with saturation at 16 bits: 2 * 127 * 128 = 32512
+// fits, 2 * 255 * 128 does not. So it is used only where the unsigned operand is provably at most 127 (the result of a
+// mask or a shift); the smaller it is, the more of these sums are added in 16 bits (8 for nibbles: 8 * 2 * 15 * 128 =
+// 30720) before `vpmaddwd` widens them. Otherwise even and odd bytes are widened to 16 bits, and `vpmaddwd` is exact.
 #include "backends/cpu/ContractSteps.h"
 #include "backends/cpu/Passes.h"
 #include "backends/cpu/Rewrite.h"
@@ -50,8 +50,9 @@ struct ToPmadd : OpRewritePattern<vector::ContractionOp> {
     unsigned largest = operands->leftUnsigned == operands->rightUnsigned
                            ? 255
                            : largestByte(operands->rightUnsigned ? operands->right : operands->left);
-    Value result = 256 * largest <= kLargestWord ? inBytes(op, *operands, kLargestWord / (256 * std::max(largest, 1u)), rewriter)
-                                                 : inWords(op, *operands, rewriter);
+    Value result = 256 * largest <= kLargestWord
+                       ? inBytes(op, *operands, kLargestWord / (256 * std::max(largest, 1u)), rewriter)
+                       : inWords(op, *operands, rewriter);
     rewriter.replaceOp(op, result);
     return success();
   }
@@ -95,7 +96,8 @@ private:
       if (++pending.steps == group || pending.total == steps) {
         rows.erase(row);
         row = updateInChunks(rewriter, loc, row, kLanes, [&](int64_t lane, Value acc) -> Value {
-          return arith::AddIOp::create(rewriter, loc, acc, maddWords(rewriter, loc, pending.pairs[lane / kLanes], ones));
+          return arith::AddIOp::create(rewriter, loc, acc,
+                                       maddWords(rewriter, loc, pending.pairs[lane / kLanes], ones));
         });
         pending.pairs.clear();
         pending.steps = 0;
@@ -137,7 +139,8 @@ private:
   static Value widen(PatternRewriter &rewriter, Location loc, Value bytes, bool odd, bool isUnsigned) {
     auto words = VectorType::get({2 * kLanes}, rewriter.getI16Type());
     Value value = vector::BitCastOp::create(rewriter, loc, words, bytes);
-    Value eight = arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(words, rewriter.getI16IntegerAttr(8)));
+    Value eight =
+        arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(words, rewriter.getI16IntegerAttr(8)));
     if (!odd)
       value = arith::ShLIOp::create(rewriter, loc, value, eight);
     if (isUnsigned)

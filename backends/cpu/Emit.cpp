@@ -38,9 +38,8 @@ static Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const CpuLev
     return createStringError("LLVM has no target " + kTriple.str() + ": " + error);
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Fast; // a product and a sum may become one fused operation, on every level
-  return std::unique_ptr<TargetMachine>(target->createTargetMachine(triple, level.llvmCpu, level.llvmFeatures, options,
-                                                                    Reloc::PIC_, CodeModel::Small,
-                                                                    CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
+      triple, level.llvmCpu, level.llvmFeatures, options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Aggressive));
 }
 
 static void optimize(Module &module, TargetMachine &machine) {
@@ -224,7 +223,8 @@ Expected<ObjectBytes> emitMemoryFunctions() {
 Expected<ObjectBytes> emitSection(StringRef name, ArrayRef<char> bytes) {
   LLVMContext context;
   Module module("section", context);
-  Constant *data = ConstantDataArray::getRaw(StringRef(bytes.data(), bytes.size()), bytes.size(), Type::getInt8Ty(context));
+  Constant *data =
+      ConstantDataArray::getRaw(StringRef(bytes.data(), bytes.size()), bytes.size(), Type::getInt8Ty(context));
   auto *global = new GlobalVariable(module, data->getType(), /*isConstant=*/true, GlobalValue::InternalLinkage, data,
                                     "tilewright.section");
   global->setSection(name);

@@ -2,10 +2,10 @@
 // cpu-expand-math: functions of `math` on f32 become arithmetic on whole vectors, as calls would not link.
 //
 // exp2: x = k + f with k the nearest integer, 2^f by a polynomial of degree 5 on [-0.5, 0.5] (relative error of the
-// polynomial 9.2e-8, a minimax fit of the relative error with p(0) = 1), times 2^k put together as bits. Below -126.5 the result is 0, at
-// 127.5 and above +inf; NaN stays NaN. exp: exp2 of x * log2(e), the product's rounding error added back
-// (relative error below 4e-7 where the result is a normal number).
-// The others are upstream's polynomial approximations.
+// polynomial 9.2e-8, a minimax fit of the relative error with p(0) = 1), times 2^k put together as bits. Below -126.5
+// the result is 0, at 127.5 and above +inf; NaN stays NaN. exp: exp2 of x * log2(e), the product's rounding error added
+// back (relative error below 4e-7 where the result is a normal number). The others are upstream's polynomial
+// approximations.
 #include "backends/cpu/Passes.h"
 #include "backends/cpu/Rewrite.h"
 

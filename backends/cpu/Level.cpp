@@ -11,12 +11,12 @@ namespace tilewright {
 // x86-64-v4 has neither VNNI nor BF16; both are features of their own. Feature names are LLVM's, which
 // sys::getHostCPUFeatures uses too.
 static const StringRef avx2Features[] = {"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe", "popcnt"};
-static const StringRef avx512Features[] = {"avx2", "fma",      "f16c",     "bmi",      "bmi2",     "lzcnt",
-                                           "movbe", "popcnt",  "avx512f",  "avx512bw", "avx512cd", "avx512dq",
-                                           "avx512vl", "avx512vnni"};
-static const StringRef avx512bf16Features[] = {"avx2", "fma",      "f16c",     "bmi",      "bmi2",     "lzcnt",
-                                               "movbe", "popcnt",  "avx512f",  "avx512bw", "avx512cd", "avx512dq",
-                                               "avx512vl", "avx512vnni", "avx512bf16"};
+static const StringRef avx512Features[] = {"avx2",     "fma",      "f16c",     "bmi",       "bmi2",
+                                           "lzcnt",    "movbe",    "popcnt",   "avx512f",   "avx512bw",
+                                           "avx512cd", "avx512dq", "avx512vl", "avx512vnni"};
+static const StringRef avx512bf16Features[] = {"avx2",     "fma",      "f16c",     "bmi",        "bmi2",
+                                               "lzcnt",    "movbe",    "popcnt",   "avx512f",    "avx512bw",
+                                               "avx512cd", "avx512dq", "avx512vl", "avx512vnni", "avx512bf16"};
 
 static const CpuLevel levels[] = {
     {"avx2", "x86-64-v3", "", avx2Features, 32, 16, false, false},

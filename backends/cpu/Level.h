@@ -12,14 +12,14 @@ namespace tilewright {
 
 /// One level and what code generation needs to know about it.
 struct CpuLevel {
-  llvm::StringRef name;                       ///< "avx2", "avx512", "avx512bf16"
-  llvm::StringRef llvmCpu;                    ///< base feature set in LLVM's words
-  llvm::StringRef llvmFeatures;               ///< features beyond it, in LLVM's words
+  llvm::StringRef name;                        ///< "avx2", "avx512", "avx512bf16"
+  llvm::StringRef llvmCpu;                     ///< base feature set in LLVM's words
+  llvm::StringRef llvmFeatures;                ///< features beyond it, in LLVM's words
   llvm::ArrayRef<llvm::StringRef> cpuFeatures; ///< CPUID features the level needs, for the manifest and the loader
-  unsigned vectorBytes;                       ///< bytes of a vector register
-  unsigned vectorRegisters;                   ///< number of vector registers
-  bool dotProductI8;                          ///< vpdpbusd on whole registers
-  bool dotProductBf16;                        ///< vdpbf16ps, vcvtneps2bf16
+  unsigned vectorBytes;                        ///< bytes of a vector register
+  unsigned vectorRegisters;                    ///< number of vector registers
+  bool dotProductI8;                           ///< vpdpbusd on whole registers
+  bool dotProductBf16;                         ///< vdpbf16ps, vcvtneps2bf16
 
   unsigned f32Lanes() const { return vectorBytes / 4; }
 

@@ -44,9 +44,9 @@ Error linkSharedObject(ArrayRef<ObjectBytes> objects, StringRef path) {
     return error;
 
   std::string output = path.str();
-  std::vector<const char *> args{"ld.lld",       "-shared",         "-z",       "defs",          "-z",
-                                 "noexecstack",  "-z",              "now",      "--build-id=none", "--hash-style=gnu",
-                                 "--threads=1",  "-Bsymbolic", "-o", output.c_str()};
+  std::vector<const char *> args{
+      "ld.lld",          "-shared",          "-z",          "defs",       "-z", "noexecstack", "-z", "now",
+      "--build-id=none", "--hash-style=gnu", "--threads=1", "-Bsymbolic", "-o", output.c_str()};
   for (const std::string &each : paths)
     args.push_back(each.c_str());
 

@@ -9,7 +9,8 @@
 namespace tilewright {
 
 /// Links `objects` into a shared object at `path`. Undefined symbols are errors (the artifact must load anywhere), and
-/// the result depends on the objects alone. Calls from several threads are made one after another (lld has global state).
+/// the result depends on the objects alone. Calls from several threads are made one after another (lld has global
+/// state).
 llvm::Error linkSharedObject(llvm::ArrayRef<ObjectBytes> objects, llvm::StringRef path);
 
 } // namespace tilewright

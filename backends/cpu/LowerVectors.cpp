@@ -30,8 +30,8 @@ struct TransposedRowBroadcast : OpRewritePattern<vector::TransposeOp> {
     auto row = dyn_cast<VectorType>(broadcast.getSource().getType());
     if (!row || row.getRank() != 1)
       return failure();
-    Value column = vector::ShapeCastOp::create(rewriter, op.getLoc(), row.cloneWith({{row.getDimSize(0), 1}}, row.getElementType()),
-                                               broadcast.getSource());
+    Value column = vector::ShapeCastOp::create(
+        rewriter, op.getLoc(), row.cloneWith({{row.getDimSize(0), 1}}, row.getElementType()), broadcast.getSource());
     rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, op.getType(), column);
     return success();
   }
@@ -54,28 +54,36 @@ public:
       return rewriteWithBudget(getOperation(), std::move(patterns), what);
     };
     bool ok =
-        succeeded(apply("dropping unit dimensions", [](RewritePatternSet &patterns) {
-          patterns.add<TransposedRowBroadcast>(patterns.getContext());
-          vector::populateCastAwayVectorLeadingOneDimPatterns(patterns);
-          vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
-          populateCanonicalization(patterns);
-        })) &&
-        succeeded(apply("lowering reductions", [](RewritePatternSet &patterns) {
-          vector::populateVectorMultiReductionLoweringPatterns(patterns, vector::VectorMultiReductionLowering::InnerReduction);
-        })) &&
-        succeeded(apply("lowering broadcasts", [](RewritePatternSet &patterns) {
-          vector::populateVectorBroadcastLoweringPatterns(patterns);
-        })) &&
-        succeeded(apply("lowering transposes", [](RewritePatternSet &patterns) {
-          vector::populateVectorTransposeLoweringPatterns(patterns, vector::VectorTransposeLowering::Shuffle1D);
-        })) &&
+        succeeded(apply("dropping unit dimensions",
+                        [](RewritePatternSet &patterns) {
+                          patterns.add<TransposedRowBroadcast>(patterns.getContext());
+                          vector::populateCastAwayVectorLeadingOneDimPatterns(patterns);
+                          vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
+                          populateCanonicalization(patterns);
+                        })) &&
+        succeeded(apply("lowering reductions",
+                        [](RewritePatternSet &patterns) {
+                          vector::populateVectorMultiReductionLoweringPatterns(
+                              patterns, vector::VectorMultiReductionLowering::InnerReduction);
+                        })) &&
+        succeeded(
+            apply("lowering broadcasts",
+                  [](RewritePatternSet &patterns) { vector::populateVectorBroadcastLoweringPatterns(patterns); })) &&
+        succeeded(apply("lowering transposes",
+                        [](RewritePatternSet &patterns) {
+                          vector::populateVectorTransposeLoweringPatterns(patterns,
+                                                                          vector::VectorTransposeLowering::Shuffle1D);
+                        })) &&
         succeeded(apply("cleaning up vectors", populateCanonicalization)) &&
-        succeeded(apply("unrolling transfers", [](RewritePatternSet &patterns) {
-          populateVectorToSCFConversionPatterns(patterns, VectorTransferToSCFOptions().setTargetRank(1).enableFullUnroll());
-        })) &&
-        succeeded(apply("lowering transfers", [](RewritePatternSet &patterns) {
-          vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
-        })) &&
+        succeeded(apply("unrolling transfers",
+                        [](RewritePatternSet &patterns) {
+                          populateVectorToSCFConversionPatterns(
+                              patterns, VectorTransferToSCFOptions().setTargetRank(1).enableFullUnroll());
+                        })) &&
+        succeeded(apply("lowering transfers",
+                        [](RewritePatternSet &patterns) {
+                          vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
+                        })) &&
         succeeded(apply("cleaning up vectors", populateCanonicalization));
     if (!ok)
       signalPassFailure();

@@ -76,8 +76,8 @@ struct ExpandMaximum : OpRewritePattern<vector::ReductionOp> {
       }
       size /= 2;
       if (size >= 4) {
-        vector = step(rewriter, loc, half(rewriter, loc, vector, 0, size), half(rewriter, loc, vector, size, size), isMax,
-                      keepNaN);
+        vector = step(rewriter, loc, half(rewriter, loc, vector, 0, size), half(rewriter, loc, vector, size, size),
+                      isMax, keepNaN);
         continue;
       }
       Value upper = upperLanes(rewriter, loc, vector, size);

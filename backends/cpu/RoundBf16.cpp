@@ -33,8 +33,10 @@ struct RoundBf16 : OpRewritePattern<arith::TruncFOp> {
     };
     Value bits = arith::BitcastOp::create(rewriter, loc, i32, x);
     Value sixteen = constant(16);
-    Value last = arith::AndIOp::create(rewriter, loc, arith::ShRUIOp::create(rewriter, loc, bits, sixteen), constant(1));
-    Value rounded = arith::AddIOp::create(rewriter, loc, arith::AddIOp::create(rewriter, loc, bits, constant(0x7fff)), last);
+    Value last =
+        arith::AndIOp::create(rewriter, loc, arith::ShRUIOp::create(rewriter, loc, bits, sixteen), constant(1));
+    Value rounded =
+        arith::AddIOp::create(rewriter, loc, arith::AddIOp::create(rewriter, loc, bits, constant(0x7fff)), last);
     Value quiet = arith::OrIOp::create(rewriter, loc, bits, constant(0x400000));
     Value isNaN = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::UNO, x, x);
     Value chosen = arith::SelectOp::create(rewriter, loc, isNaN, quiet, rounded);

@@ -44,8 +44,8 @@ public:
   StringRef getDescription() const override { return "Tile a kernel's ops to registers and vectorise them"; }
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, bufferization::BufferizationDialect, arith::ArithDialect, scf::SCFDialect, tensor::TensorDialect,
-                    vector::VectorDialect>();
+    registry.insert<affine::AffineDialect, bufferization::BufferizationDialect, arith::ArithDialect, scf::SCFDialect,
+                    tensor::TensorDialect, vector::VectorDialect>();
   }
 
   void runOnOperation() override {
@@ -148,8 +148,8 @@ private:
     RowBlock block = chooseRowBlock(op, *level);
     // A result that keeps the reduced loop has no partial form: its row stays one vector.
     bool partial = block.partial != 0 && llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-      return !op.getMatchingIndexingMap(&init).isFunctionOfDim(op.getNumLoops() - 1);
-    });
+                     return !op.getMatchingIndexingMap(&init).isFunctionOfDim(op.getNumLoops() - 1);
+                   });
     Operation *target = op;
     if (anyTiled(block.sizes)) {
       scf::SCFTilingOptions options;
@@ -189,12 +189,13 @@ private:
         Operation *producer = initProducer(op);
         scf::SCFTileAndFuseOptions options;
         options.tilingOptions.setTileSizes(asSizes(&getContext(), block.accumulator));
-        options.setFusionControlFn([&](tensor::ExtractSliceOp, OpResult original, bool isDestination)
-                                       -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
-          if (isDestination && original.getOwner() == producer)
-            return scf::SCFTileAndFuseOptions::ControlFnResult{};
-          return std::nullopt;
-        });
+        options.setFusionControlFn(
+            [&](tensor::ExtractSliceOp, OpResult original,
+                bool isDestination) -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
+              if (isDestination && original.getOwner() == producer)
+                return scf::SCFTileAndFuseOptions::ControlFnResult{};
+              return std::nullopt;
+            });
         rewriter.setInsertionPoint(op);
         FailureOr<scf::SCFTileAndFuseResult> tiled =
             scf::tileConsumerAndFuseProducersUsingSCF(rewriter, cast<TilingInterface>(*op), options);

@@ -123,7 +123,8 @@ void Splitter::run() {
   scf::YieldOp::create(rewriter, loc, yields);
   bool done = fuse(slices);
   // What worked on all rows has no reader left.
-  SmallVector<Operation *> body = llvm::map_to_vector(inner.getBody()->without_terminator(), [](Operation &op) { return &op; });
+  SmallVector<Operation *> body =
+      llvm::map_to_vector(inner.getBody()->without_terminator(), [](Operation &op) { return &op; });
   for (Operation *op : llvm::reverse(body))
     if (isOpTriviallyDead(op))
       rewriter.eraseOp(op);

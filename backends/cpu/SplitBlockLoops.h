@@ -13,8 +13,9 @@ namespace tilewright {
 int64_t byteProductRows(const CpuLevel &level);
 
 /// A loop over blocks of K whose accumulators have more rows than registers hold becomes a loop over groups of rows
-/// around a loop over blocks: the accumulators then stay in registers over all blocks, and only the unpacking of a block,
-/// which is hot in the nearest cache by then, is repeated. Loops that do not have that form are left as they are.
+/// around a loop over blocks: the accumulators then stay in registers over all blocks, and only the unpacking of a
+/// block, which is hot in the nearest cache by then, is repeated. Loops that do not have that form are left as they
+/// are.
 void splitBlockLoops(mlir::RewriterBase &rewriter, mlir::func::FuncOp kernel, const CpuLevel &level);
 
 } // namespace tilewright

@@ -67,8 +67,8 @@ static Value readBytes(RewriterBase &rewriter, Location loc, Value packed, Value
   at.push_back(offset);
   Value padding = arith::ConstantOp::create(rewriter, loc, rewriter.getI8IntegerAttr(0));
   bool inBounds[] = {true};
-  return vector::TransferReadOp::create(rewriter, loc, VectorType::get({count}, rewriter.getI8Type()), packed, at, padding,
-                                        ArrayRef<bool>(inBounds));
+  return vector::TransferReadOp::create(rewriter, loc, VectorType::get({count}, rewriter.getI8Type()), packed, at,
+                                        padding, ArrayRef<bool>(inBounds));
 }
 
 /// Replaces a load by `flat`, its elements in order, as bytes or of the load's type.
@@ -147,7 +147,8 @@ void vectorizeSlicedField(RewriterBase &rewriter, tile::LoadFieldOp op, int64_t 
   for (int64_t i = 0; i < type.getNumElements() / row; ++i) {
     Value offset = arith::ConstantIndexOp::create(rewriter, loc, op.getOffset() + i * row * elementBytes);
     Value bytes = readBytes(rewriter, loc, op.getPacked(), op.getIndices(), offset, row * elementBytes);
-    Value values = rowType == bytes.getType() ? bytes : vector::BitCastOp::create(rewriter, loc, rowType, bytes).getResult();
+    Value values =
+        rowType == bytes.getType() ? bytes : vector::BitCastOp::create(rewriter, loc, rowType, bytes).getResult();
     SmallVector<Value> at{arith::ConstantIndexOp::create(rewriter, loc, i),
                           arith::ConstantIndexOp::create(rewriter, loc, 0)};
     buffer = vector::TransferWriteOp::create(rewriter, loc, values, buffer, at, ArrayRef<bool>(inBounds)).getResult();

@@ -15,8 +15,8 @@ void vectorizeContraction(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp o
 /// A field becomes one read of its bytes, seen as the field's type.
 void vectorizeLoadField(mlir::RewriterBase &rewriter, tile::LoadFieldOp op);
 
-/// A long field, whose users were tiled: each slice that is contiguous in the field becomes one read of its bytes. Other
-/// users read the field from a buffer that is filled at most `limit` bytes at a time.
+/// A long field, whose users were tiled: each slice that is contiguous in the field becomes one read of its bytes.
+/// Other users read the field from a buffer that is filled at most `limit` bytes at a time.
 void vectorizeSlicedField(mlir::RewriterBase &rewriter, tile::LoadFieldOp op, int64_t limit);
 
 /// A field of nibbles becomes one read of its bytes, a mask and a shift, side by side in one vector.

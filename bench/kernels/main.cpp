@@ -78,7 +78,8 @@ uint8_t *huge(size_t bytes, int value) {
 }
 
 void print(llvm::StringRef name, double rate, llvm::StringRef unit, double ceiling, llvm::StringRef of) {
-  llvm::outs() << llvm::formatv("{0,-34} {1,8:F1} {2,-8} {3,6:F1} % of {4}\n", name, rate, unit, 100 * rate / ceiling, of);
+  llvm::outs() << llvm::formatv("{0,-34} {1,8:F1} {2,-8} {3,6:F1} % of {4}\n", name, rate, unit, 100 * rate / ceiling,
+                                of);
 }
 
 void benchLevel(mlir::MLIRContext &context, const CpuLevel &level, double readRate, double fmaRate, double dotRate) {
@@ -92,15 +93,16 @@ void benchLevel(mlir::MLIRContext &context, const CpuLevel &level, double readRa
     std::vector<int8_t> x(blocks * 32 * 16, 3);
     std::vector<float> scales(blocks * 16, 0.5f), y(groups * 16 * 16);
     auto args = [&](int64_t rows, int64_t k, int64_t n) {
-      return std::vector<const void *>{x.data(), scales.data(), scales.data(), weights, y.data(), slot(rows), slot(k),
-                                       slot(n), slot(n * 16)};
+      return std::vector<const void *>{x.data(),   scales.data(), scales.data(), weights,     y.data(),
+                                       slot(rows), slot(k),       slot(n),       slot(n * 16)};
     };
-    print("q4_1 matrix by one row, 320 MB", bytes / best(kernels["matmul_q4_1_m1"], args(1, blocks, groups), groups) * 1e-9,
-          "GB/s", readRate, "streaming read");
+    print("q4_1 matrix by one row, 320 MB",
+          bytes / best(kernels["matmul_q4_1_m1"], args(1, blocks, groups), groups) * 1e-9, "GB/s", readRate,
+          "streaming read");
     for (auto [name, rows] : {std::pair("matmul_q4_1_m8", 8), {"matmul_q4_1_m16", 16}}) {
       double seconds = best(kernels[name], args(rows, 18, 96), 96);
-      print(("q4_1 matrix by " + llvm::Twine(rows) + " rows, K = 576").str(), 2.0 * rows * 576 * 96 * 16 / seconds * 1e-9,
-            "GOP/s", dotRate, "vpdpbusd");
+      print(("q4_1 matrix by " + llvm::Twine(rows) + " rows, K = 576").str(),
+            2.0 * rows * 576 * 96 * 16 / seconds * 1e-9, "GOP/s", dotRate, "vpdpbusd");
     }
     munmap(weights, bytes);
     llvm::outs() << llvm::formatv("  compiled in {0:F2} s\n", kernels.seconds);
@@ -154,8 +156,8 @@ int main(int argc, char **argv) {
   uint8_t *memory = huge(bytes, 1);
   double read = bytes / best(ceilings["read"], {memory, numbers}, bytes >> 16) * 1e-9;
   munmap(memory, bytes);
-  llvm::outs() << llvm::formatv("ceilings, one thread: streaming read {0:F1} GB/s, FMA {1:F1} GFLOP/s, vpdpbusd {2:F1} GOP/s\n",
-                                read, fma, dot);
+  llvm::outs() << llvm::formatv(
+      "ceilings, one thread: streaming read {0:F1} GB/s, FMA {1:F1} GFLOP/s, vpdpbusd {2:F1} GOP/s\n", read, fma, dot);
   for (const CpuLevel *level : levels)
     benchLevel(context, *level, read, fma, dot);
   return 0;

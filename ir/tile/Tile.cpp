@@ -51,8 +51,8 @@ static LogicalResult verifyPlace(Operation *op, int64_t offset, int64_t bytes, i
   if (bytes < 0)
     return op->emitOpError("result ") << result << " is larger than a block of " << block << " bytes (C4)";
   if (offset < 0 || offset > block - bytes)
-    return op->emitOpError("field of ") << bytes << " bytes at offset " << offset << " is outside of a block of " << block
-                                        << " bytes (C4)";
+    return op->emitOpError("field of ") << bytes << " bytes at offset " << offset << " is outside of a block of "
+                                        << block << " bytes (C4)";
   return success();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The code of innermost product loops: nothing is stored in them, so no accumulator is spilled, and they use the level's
-// instruction. Levels that this machine lacks are checked, too.
+// The code of innermost product loops: nothing is stored in them, so no accumulator is spilled, and they use the
+// level's instruction. Levels that this machine lacks are checked, too.
 #include "tests/unit/cpu/KernelRunner.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -34,7 +34,8 @@ protected:
       }
       block += line.str() + "\n";
       llvm::StringRef instruction = line.trim();
-      if (instruction.starts_with("j") && instruction.ends_with(label) && llvm::StringRef(block).count(mnemonic) >= count)
+      if (instruction.starts_with("j") && instruction.ends_with(label) &&
+          llvm::StringRef(block).count(mnemonic) >= count)
         found.push_back(block);
     }
     return found;
@@ -84,7 +85,8 @@ TEST_P(Assembly, OneRowOfNibblesIsReadOnce) {
   EXPECT_LE(stores(found[0]), vnni ? 0u : 2u) << found[0];
   if (vnni) {
     EXPECT_EQ(llvm::StringRef(found[0]).count("vpdpbusd"), 8u);
-    EXPECT_EQ(llvm::StringRef(found[0]).count("{1to16}, %zmm"), 10u) << found[0]; // items, scale and sum, all from memory
+    EXPECT_EQ(llvm::StringRef(found[0]).count("{1to16}, %zmm"), 10u)
+        << found[0]; // items, scale and sum, all from memory
   }
 }
 

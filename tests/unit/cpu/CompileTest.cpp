@@ -67,7 +67,8 @@ TEST(Linking, SameInputGivesSameBytes) {
   auto module = parse("llvm.func @same(%a: i64) -> i64 { %r = llvm.add %a, %a : i64 llvm.return %r : i64 }");
   std::string first;
   for (int round = 0; round < 2; ++round) {
-    std::vector<ObjectBytes> objects{*emitObject(*module, CpuLevel::all().front()), llvm::cantFail(emitMemoryFunctions())};
+    std::vector<ObjectBytes> objects{*emitObject(*module, CpuLevel::all().front()),
+                                     llvm::cantFail(emitMemoryFunctions())};
     TemporaryPath out;
     ASSERT_EQ(linkError(objects, out.path), "");
     std::string bytes = bytesOf(out.path);
@@ -80,7 +81,8 @@ TEST(Linking, SameInputGivesSameBytes) {
 
 TEST(Linking, SectionsAreKept) {
   std::string text("what a manifest holds\0and after", 31);
-  std::vector<ObjectBytes> objects{llvm::cantFail(emitSection(TW_ABI_MANIFEST_SECTION, llvm::ArrayRef(text.data(), text.size())))};
+  std::vector<ObjectBytes> objects{
+      llvm::cantFail(emitSection(TW_ABI_MANIFEST_SECTION, llvm::ArrayRef(text.data(), text.size())))};
   TemporaryPath out;
   ASSERT_EQ(linkError(objects, out.path), "");
   std::string bytes = bytesOf(out.path);
@@ -103,7 +105,8 @@ TEST(MemoryFunctions, DoWhatTheLibrarysDo) {
       "llvm.intr.memset"(%to, %value, %n) <{isVolatile = false}> : (!llvm.ptr, i8, i64) -> ()
       llvm.return
     })");
-  std::vector<ObjectBytes> objects{*emitObject(*module, CpuLevel::all().front()), llvm::cantFail(emitMemoryFunctions())};
+  std::vector<ObjectBytes> objects{*emitObject(*module, CpuLevel::all().front()),
+                                   llvm::cantFail(emitMemoryFunctions())};
   TemporaryPath out;
   ASSERT_EQ(linkError(objects, out.path), "");
   void *handle = dlopen(out.path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -147,5 +150,6 @@ TEST(Kernels, FailureIsADiagnostic) {
   std::string message;
   mlir::ScopedDiagnosticHandler handler(&context(), [&](mlir::Diagnostic &diagnostic) { message += diagnostic.str(); });
   EXPECT_TRUE(failed(compileKernels(*module, CpuLevel::all().front())));
-  EXPECT_NE(message.find("kernel's last two arguments are not the index range of chunks"), std::string::npos) << message;
+  EXPECT_NE(message.find("kernel's last two arguments are not the index range of chunks"), std::string::npos)
+      << message;
 }

@@ -15,8 +15,8 @@ INSTANTIATE_TEST_SUITE_P(Levels, FlashAttention, testing::ValuesIn(hostCpuLevels
 /// One sequence: `queries` new tokens behind `past` old ones, its pages in a scattered order.
 struct Problem {
   size_t queries, past, keys, pages;
-  std::vector<float> q, k, v;          // [queries][heads][D], [keys][kvHeads][D]
-  std::vector<float> kPool, vPool;     // [pages + 1][kvHeads][D][64], [pages + 1][kvHeads][64][D]; page 0 is not ours
+  std::vector<float> q, k, v;      // [queries][heads][D], [keys][kvHeads][D]
+  std::vector<float> kPool, vPool; // [pages + 1][kvHeads][D][64], [pages + 1][kvHeads][64][D]; page 0 is not ours
   std::vector<int32_t> table, tiles;
   static constexpr float scale = 0.125f * 1.44269504f;
 
@@ -69,10 +69,11 @@ struct Problem {
     const void *bits;
     memcpy(&bits, scaleSlot, sizeof bits);
     size_t count = tiles.size() / 8;
-    EXPECT_TRUE(kernels.run(name,
-                            {q.data(), kPool.data(), vPool.data(), tiles.data(), table.data(), out.data(), bits,
-                             slot(queries), slot(heads), slot(kvHeads), slot(pages + 1), slot(table.size()), slot(count)},
-                            0, count * heads));
+    EXPECT_TRUE(
+        kernels.run(name,
+                    {q.data(), kPool.data(), vPool.data(), tiles.data(), table.data(), out.data(), bits, slot(queries),
+                     slot(heads), slot(kvHeads), slot(pages + 1), slot(table.size()), slot(count)},
+                    0, count * heads));
     return out;
   }
 };
@@ -81,7 +82,8 @@ struct Problem {
 
 TEST_P(FlashAttention, ManyRowsAtOddLengths) {
   LoadedKernels kernels("flash_attention.mlir", *GetParam());
-  for (auto [queries, past] : {std::pair<size_t, size_t>{1, 0}, {16, 0}, {5, 123}, {33, 97}, {100, 0}, {64, 64}, {17, 63}}) {
+  for (auto [queries, past] :
+       {std::pair<size_t, size_t>{1, 0}, {16, 0}, {5, 123}, {33, 97}, {100, 0}, {64, 64}, {17, 63}}) {
     Problem problem(queries, past, 16, queries);
     EXPECT_LT(relativeError(problem.run(kernels, "flash_16x64"), problem.reference()), 3e-6)
         << queries << " queries behind " << past;

@@ -101,8 +101,8 @@ double errorOf(LoadedKernels &kernels, const char *name, const Rows &x, const We
         want[r * n + j] += double(x.q[r * k + i]) * x.scale[r * x.blocks + i / 32] * w.values[j * k + i];
   std::vector<float> y(x.rows * n, NAN);
   bool ran = kernels.run(name,
-                         {x.q.data(), x.scale.data(), x.sum.data(), w.packed.data(), y.data(), slot(x.rows), slot(x.blocks),
-                          slot(n / 16), slot(n)},
+                         {x.q.data(), x.scale.data(), x.sum.data(), w.packed.data(), y.data(), slot(x.rows),
+                          slot(x.blocks), slot(n / 16), slot(n)},
                          0, x.rows / rowsPerChunk * (n / 16));
   return ran ? relativeError(y, want) : HUGE_VAL;
 }

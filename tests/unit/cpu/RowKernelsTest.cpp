@@ -76,8 +76,8 @@ TEST_P(RowKernels, QuantizeRows) {
   constexpr size_t rows = 3, blocks = 18;
   std::vector<float> x = randomFloats(rows * blocks * 32, 8, 5.0f), scale(rows * blocks), sum(rows * blocks);
   std::vector<int8_t> q(x.size());
-  std::fill_n(x.begin(), 32, 0.0f);           // a block of zeros
-  std::fill_n(x.begin() + 32, 32, 1e-40f);    // one whose inverse would overflow
+  std::fill_n(x.begin(), 32, 0.0f);        // a block of zeros
+  std::fill_n(x.begin() + 32, 32, 1e-40f); // one whose inverse would overflow
   x[64] = NAN;
   x[96 + 5] = -INFINITY;
   for (size_t i = 0; i < 32; ++i) // 0.5 of a step: to even
@@ -107,7 +107,8 @@ TEST_P(RowKernels, QuantizeRows) {
 TEST_P(RowKernels, RotaryOfGatheredRows) {
   LoadedKernels kernels("rotary.mlir", *GetParam());
   constexpr size_t rows = 5, table = 9;
-  std::vector<float> x = randomFloats(table * 3 * 64, 9), c = randomFloats(rows * 32, 10), s = randomFloats(rows * 32, 11);
+  std::vector<float> x = randomFloats(table * 3 * 64, 9), c = randomFloats(rows * 32, 10),
+                     s = randomFloats(rows * 32, 11);
   std::vector<float> y(rows * 3 * 64, NAN);
   std::vector<int32_t> ids{8, 0, 3, 3, 7};
   ASSERT_TRUE(kernels.run("rotary", {x.data(), ids.data(), c.data(), s.data(), y.data()}, 0, rows));
