@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/tilewright/Model.h"
 
+#include "runtime/api/Handles.h"
+
 namespace tilewright::cli {
 
 void addModelOptions(CLI::App &command, ModelOptions &options) {
@@ -13,6 +15,9 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_option("--context", options.context, "Tokens a session may hold (default: the model's own)")
       ->check(CLI::PositiveNumber);
   command.add_option("--level", options.level, "Level of compiled code to run (default: the best this CPU has)");
+  command.add_option("--kv-type", options.kvType, "Element type of the K/V caches")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->capture_default_str();
   command.add_option("--numerics", options.numerics, "precise or fast, when a model file is compiled first")
       ->check(CLI::IsMember({"precise", "fast"}))
       ->capture_default_str();
@@ -30,7 +35,11 @@ ModelPointer loadModel(const ModelOptions &options) {
   wanted.check_weights = options.checkWeights;
   tw_model *model = nullptr;
   check(tw_model_load(folder.c_str(), &wanted, &model), "");
-  return ModelPointer(model);
+  ModelPointer loaded(model);
+  const std::string kvElement = model->model->loaded().manifest()->kv_element()->str();
+  if (options.kvType != kvElement)
+    throw Failure(Unsupported, folder + ": its K/V caches hold " + kvElement + ", --kv-type is " + options.kvType);
+  return loaded;
 }
 
 SessionPointer newSession(tw_model *model) {

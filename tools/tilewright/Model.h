@@ -16,6 +16,7 @@ struct ModelOptions {
   std::string numerics = "fast";
   std::vector<std::string> plugins;
   std::string level;
+  std::string kvType = "f32";
   int threads = 0;
   int context = 0;
   bool checkWeights = false;
