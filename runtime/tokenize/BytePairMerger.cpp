@@ -12,7 +12,7 @@ MergeTable::MergeTable(std::vector<Merge> list, size_t tokens) : merges(std::mov
   uint32_t sum = 0;
   for (uint32_t &end : groupEnds) {
     sum += end;
-    end = sum - end; // the group's begin for now; filling moves it to the end
+    end = sum - end; // the group's begin, which filling moves to its end
   }
   entries.resize(merges.size());
   for (uint32_t rank = 0; rank < merges.size(); ++rank)

@@ -2,6 +2,8 @@
 // How compile-side commands speak: errors on stderr as "place: error: ...", and the exit code that goes with them.
 #pragma once
 
+#include "tools/ExitCodes.h"
+
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/Error.h"
@@ -10,18 +12,6 @@
 #include <string>
 
 namespace tilewright::driver {
-
-/// Exit codes of every command (docs/status-and-exit-codes.md).
-enum ExitCode {
-  Success = 0,
-  WorkFailed = 1,
-  Usage = 2,
-  BadInput = 3,
-  Unsupported = 4,
-  Incompatible = 5,
-  Resources = 6,
-  CheckFailed = 7
-};
 
 /// Prints the error, if there is one, and returns `code` (Unsupported instead of BadInput where the error says so);
 /// Success otherwise.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/api/tilewright_status.h"
+#include "tools/ExitCodes.h"
 
 #include <CLI/CLI.hpp>
 
@@ -11,19 +12,6 @@
 #include <vector>
 
 namespace tilewright::cli {
-
-/// Exit codes of every command (docs/status-and-exit-codes.md).
-enum ExitCode {
-  Success = 0,
-  WorkFailed = 1,
-  Usage = 2,
-  BadInput = 3,
-  Unsupported = 4,
-  Incompatible = 5,
-  Resources = 6,
-  CheckFailed = 7,
-  Interrupted = 130
-};
 
 ExitCode exitCodeOf(tw_status status);
 
