@@ -8,6 +8,7 @@
 
 #include "backends/cpu/Link.h"
 #include "frontend/graph/AtomicFile.h"
+#include "ir/interfaces/Interfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
 #include "passes/api/Receipts.h"
@@ -17,6 +18,8 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
+
+#include <dlfcn.h>
 
 using namespace mlir;
 
@@ -184,35 +187,43 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
   return Success;
 }
 
-int compileTo(const std::string &output, const CompileOptions &options) {
-  Session session(options.plugins, options.threads);
-  if (session.status() != Success)
-    return session.status();
+int compileTo(Session &session, const std::string &output, const CompileOptions &options) {
   llvm::Expected<OutputFolder> folder = OutputFolder::create(output);
   if (!folder)
     return report(folder.takeError(), WorkFailed);
   return compileInto(session, options, *folder);
 }
 
-/// Name in the cache: everything that decides what the artifact holds.
-llvm::Expected<std::string> cacheKey(const CompileOptions &options) {
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
-      llvm::MemoryBuffer::getFile(options.input, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+llvm::Expected<uint64_t> hashOfFile(const std::string &path) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
-    return llvm::createStringError(options.input + ": " + file.getError().message());
-  auto compiler = llvm::MemoryBuffer::getFile(executablePath(), false, false);
-  if (!compiler)
-    return llvm::createStringError(executablePath() + ": " + compiler.getError().message());
-  std::string words = llvm::formatv("{0:x} {1:x} {2} {3} {4}", llvm::xxh3_64bits((*file)->getBuffer()),
-                                    llvm::xxh3_64bits((*compiler)->getBuffer()), options.numerics,
-                                    llvm::join(options.targets, ","), llvm::join(options.plugins, ","));
+    return llvm::createStringError(path + ": " + file.getError().message());
+  return llvm::xxh3_64bits((*file)->getBuffer());
+}
+
+/// Name in the cache: everything that decides what the artifact holds. The model, this program, the shared dialects and
+/// the plugins count by content, so that a rebuilt plugin compiles anew.
+llvm::Expected<std::string> cacheKey(Session &session, const CompileOptions &options) {
+  std::vector<std::string> files = {options.input, executablePath()};
+  Dl_info dialects;
+  if (dladdr(reinterpret_cast<void *>(&isStorageType), &dialects) && dialects.dli_fname)
+    files.push_back(dialects.dli_fname);
+  for (const LoadedPlugin &plugin : session.host().plugins.loaded())
+    files.push_back(plugin.path);
+  std::string words = options.numerics + " " + llvm::join(options.targets, ",");
+  for (const std::string &path : files) {
+    llvm::Expected<uint64_t> hash = hashOfFile(path);
+    if (!hash)
+      return hash.takeError();
+    words += llvm::formatv(" {0:x}", *hash).str();
+  }
   for (const CpuLevel *level : hostCpuLevels())
     words += " " + level->name.str();
   return llvm::formatv("{0}-{1:x-}", llvm::sys::path::stem(options.input), llvm::xxh3_64bits(words)).str();
 }
 
-int compileIntoCache(const CompileOptions &options, std::string &folder) {
-  llvm::Expected<std::string> key = cacheKey(options);
+int compileIntoCache(Session &session, const CompileOptions &options, std::string &folder) {
+  llvm::Expected<std::string> key = cacheKey(session, options);
   if (!key)
     return report(key.takeError(), BadInput);
   if (std::error_code error = llvm::sys::fs::create_directories(options.cache))
@@ -221,7 +232,7 @@ int compileIntoCache(const CompileOptions &options, std::string &folder) {
   folder = options.cache + "/" + *key;
   if (llvm::sys::fs::exists(folder + "/model.so"))
     return Success;
-  return compileTo(folder, options);
+  return compileTo(session, folder, options);
 }
 
 } // namespace
@@ -229,8 +240,12 @@ int compileIntoCache(const CompileOptions &options, std::string &folder) {
 int compileModel(const CompileOptions &options) {
   if (int code = checkDumpStage(options.dumpAfter))
     return code;
+  Session session(options.plugins, options.threads);
+  if (session.status() != Success)
+    return session.status();
   std::string folder = options.output;
-  if (int code = options.cache.empty() ? compileTo(folder, options) : compileIntoCache(options, folder))
+  if (int code =
+          options.cache.empty() ? compileTo(session, folder, options) : compileIntoCache(session, options, folder))
     return code;
   if (options.printFolder.empty())
     return Success;
