@@ -7,21 +7,41 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 
+#include <functional>
+#include <string>
 #include <vector>
+
+namespace mlir {
+class OpPassManager;
+}
 
 namespace tilewright {
 
 /// The bytes of a relocatable ELF object.
 using ObjectBytes = llvm::SmallVector<char, 0>;
 
+/// How a caller extends and follows the stages behind `tile`.
+struct KernelStages {
+  /// Appends passes to those of stage "bufferize" or "lower", on the module of one kernel.
+  std::function<llvm::Error(llvm::StringRef stage, mlir::OpPassManager &passes)> extend;
+  /// Takes, where `dumpAfter` is "bufferize", "lower" or "emit", what each kernel is behind that stage: MLIR, and LLVM
+  /// IR behind emit; in the module's order.
+  std::function<void(llvm::StringRef kernel, llvm::StringRef text)> dump;
+  std::string dumpAfter;
+
+  bool dumps(llvm::StringRef stage) const { return dump && dumpAfter == stage; }
+};
+
 /// Compiles each public function of `module`, a kernel as Passes.h describes, into an object of its own that defines
 /// the entry NAME followed by `symbolSuffix` (tw_abi_kernel in runtime/api/abi.h). Kernels must not refer to each
 /// other; the module itself is not changed. Works on as many threads as the context has. Diagnostics go to the context.
 mlir::FailureOr<std::vector<ObjectBytes>> compileKernels(mlir::ModuleOp module, const CpuLevel &level,
-                                                         llvm::StringRef symbolSuffix = "");
+                                                         llvm::StringRef symbolSuffix = "",
+                                                         const KernelStages &stages = {});
 
 /// Optimises a module in the LLVM dialect and emits it as an object of the level. Public functions stay visible.
-mlir::FailureOr<ObjectBytes> emitObject(mlir::ModuleOp module, const CpuLevel &level);
+/// `text`: where to write the LLVM IR that code is made from.
+mlir::FailureOr<ObjectBytes> emitObject(mlir::ModuleOp module, const CpuLevel &level, std::string *text = nullptr);
 
 /// The same up to assembly text.
 mlir::FailureOr<ObjectBytes> emitAssembly(mlir::ModuleOp module, const CpuLevel &level);

@@ -66,7 +66,7 @@ static void optimize(Module &module, TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3).run(module, modules);
 }
 
-Expected<ObjectBytes> emitModule(Module &module, const CpuLevel &level, EmitKind kind) {
+Expected<ObjectBytes> emitModule(Module &module, const CpuLevel &level, EmitKind kind, std::string *text) {
   Expected<std::unique_ptr<TargetMachine>> machine = createTargetMachine(level);
   if (!machine)
     return machine.takeError();
@@ -85,6 +85,8 @@ Expected<ObjectBytes> emitModule(Module &module, const CpuLevel &level, EmitKind
   if (verifyModule(module, &stream))
     return createStringError("invalid LLVM IR: " + problems);
   optimize(module, **machine);
+  if (text)
+    raw_string_ostream(*text) << module;
 
   ObjectBytes bytes;
   raw_svector_ostream out(bytes);

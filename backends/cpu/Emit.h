@@ -12,7 +12,9 @@ namespace tilewright {
 
 enum class EmitKind { Object, Assembly };
 
-/// Sets the level's target attributes on every function, runs LLVM's O3 pipeline and emits code.
-llvm::Expected<ObjectBytes> emitModule(llvm::Module &module, const CpuLevel &level, EmitKind kind);
+/// Sets the level's target attributes on every function, runs LLVM's O3 pipeline and emits code. `text`: where to write
+/// the LLVM IR that code is made from.
+llvm::Expected<ObjectBytes> emitModule(llvm::Module &module, const CpuLevel &level, EmitKind kind,
+                                       std::string *text = nullptr);
 
 } // namespace tilewright

@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace tilewright {
 
-void buildCpuPipeline(OpPassManager &pm, const CpuLevel &level) {
+void buildCpuBufferizePipeline(OpPassManager &pm, const CpuLevel &level) {
   OpPassManager &kernel = pm.nest<func::FuncOp>();
   kernel.addPass(createCpuScheduleTilesPass(&level));
   kernel.addPass(createCpuCheckSchedulePass(&level));
@@ -23,6 +23,10 @@ void buildCpuPipeline(OpPassManager &pm, const CpuLevel &level) {
   kernel.addPass(createCSEPass());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCpuCheckBuffersPass());
+}
+
+void buildCpuLowerPipeline(OpPassManager &pm, const CpuLevel &level) {
+  OpPassManager &kernel = pm.nest<func::FuncOp>();
   kernel.addPass(level.dotProductI8 ? createCpuContractToVpdpbusdPass(&level) : createCpuContractToPmaddPass());
   kernel.addPass(createCpuContractToBf16DotPass(&level));
   kernel.addPass(createCpuContractToFmaPass());
@@ -37,6 +41,11 @@ void buildCpuPipeline(OpPassManager &pm, const CpuLevel &level) {
   pm.addPass(createCpuCheckIntrinsicsPass(&level));
   pm.addPass(createCpuKernelEntryPass());
   pm.addPass(createCpuLowerToLLVMPass());
+}
+
+void buildCpuPipeline(OpPassManager &pm, const CpuLevel &level) {
+  buildCpuBufferizePipeline(pm, level);
+  buildCpuLowerPipeline(pm, level);
 }
 
 void registerCpuPasses() {

@@ -49,7 +49,11 @@ std::unique_ptr<mlir::Pass> createCpuLowerToLLVMPass();
 /// Errors where an intrinsic needs a feature that the level lacks (LLVM would end the process).
 std::unique_ptr<mlir::Pass> createCpuCheckIntrinsicsPass(const CpuLevel *level = nullptr);
 
-/// All of the above in order, on `builtin.module`s that hold kernels.
+/// The backend's passes of stage `bufferize`, on `builtin.module`s that hold kernels: vectors in memory.
+void buildCpuBufferizePipeline(mlir::OpPassManager &pm, const CpuLevel &level);
+/// The backend's passes of stage `lower`: the LLVM dialect.
+void buildCpuLowerPipeline(mlir::OpPassManager &pm, const CpuLevel &level);
+/// Both in order.
 void buildCpuPipeline(mlir::OpPassManager &pm, const CpuLevel &level);
 
 /// Registers the passes by their flags.

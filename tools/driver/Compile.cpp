@@ -26,27 +26,6 @@ using namespace mlir;
 namespace tilewright::driver {
 namespace {
 
-/// Runs the graph-level stages one by one, printing the IR where asked.
-LogicalResult runGraphStages(Session &session, ModuleOp module, const CompileOptions &options,
-                             const PipelineOptions &pipeline) {
-  if (options.dumpAfter == "import")
-    module.print(llvm::outs());
-  for (StringRef stage : stageNames().drop_front()) {
-    if (stage == "tile")
-      break;
-    PassManager passes(module.getContext());
-    if (llvm::Error error = buildStages(passes, session.host().stages, pipeline, stage, stage)) {
-      report(std::move(error), Unsupported);
-      return failure();
-    }
-    if (failed(passes.run(module)))
-      return failure();
-    if (options.dumpAfter == stage)
-      module.print(llvm::outs());
-  }
-  return success();
-}
-
 int checkDumpStage(const std::string &stage) {
   if (stage.empty() || llvm::is_contained(stageNames(), stage))
     return Success;
@@ -66,22 +45,6 @@ void printMemory(MutableArrayRef<ClassProgram> classes, StringRef entry) {
     };
     llvm::errs() << "  " << program.shapeClass->name << ": arena " << line(plan.size) << " (lower bound "
                  << line(plan.lowerBound) << "; without reuse " << line(plan.withoutReuse) << ")\n";
-  }
-}
-
-/// Names of the plugins whose ops or types the model uses, with the versions that are loaded.
-void describePlugins(Session &session, artifact::ManifestT &manifest) {
-  const auto *required = session.graph().graph().required_plugins();
-  for (const LoadedPlugin &plugin : session.host().plugins.loaded()) {
-    bool used = required && llvm::any_of(*required, [&](const flatbuffers::String *name) {
-                  return name->string_view() == plugin.note.name;
-                });
-    if (!used)
-      continue;
-    auto entry = std::make_unique<artifact::PluginT>();
-    entry->name = plugin.note.name;
-    entry->version = plugin.note.version;
-    manifest.plugins.push_back(std::move(entry));
   }
 }
 
@@ -107,8 +70,6 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
   ModuleOp module = session.open(options.input, options.weightsDir);
   if (!module)
     return session.status();
-  const std::string entry = session.graph().graph().entry()->str();
-
   ReceiptCollector receipts;
   if (int code = report(receipts.install(session.context(), &session.host().stages), WorkFailed))
     return code;
@@ -119,16 +80,12 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
   progress.step("optimising the graph");
   PipelineOptions pipeline;
   pipeline.numerics = options.numerics;
-  if (failed(runGraphStages(session, module, options, pipeline)))
+  if (failed(runGraphStages(module, session.host().stages, pipeline, [&](StringRef stage, ModuleOp after) {
+        if (options.dumpAfter == stage)
+          after.print(llvm::outs());
+      })))
     return WorkFailed;
-  artifact::ManifestT manifest;
-  manifest.producer = "tilewright";
-  manifest.numerics = options.numerics;
-  manifest.kv_element = "f32";
-  manifest.page_tokens = TW_PAGE_TOKENS;
-  describeGraph(session.graph().graph(), manifest);
-  describePlugins(session, manifest);
-  manifest.graph_hash = llvm::xxh3_64bits(session.graph().bytes());
+  artifact::ManifestT manifest = describeModel(session, options.numerics);
   if (int code = writeReceipts(receipts, options, manifest))
     return code;
 
@@ -143,47 +100,18 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
     classes.push_back(std::move(*program));
   }
 
-  progress.step("packing weights");
-  ModuleOp packed = *classes.front().module;
-  FailureOr<ProgramTables> tables = describeStates(packed, entry, manifest);
-  if (failed(tables))
-    return WorkFailed;
-  if (int code = report(packWeights(packed, session.graph(), folder.file("model.tww"), manifest, *tables), WorkFailed))
+  auto compile = [&](ModuleOp kernels, const CpuLevel &level, StringRef suffix, const ShapeClass &shapeClass) {
+    PipelineOptions own = pipeline;
+    own.shapeClass = shapeClass.name.str();
+    return compileKernels(kernels, level, suffix, kernelStages(session.host().stages, own, options.dumpAfter));
+  };
+  if (int code = writeArtifact(session, classes, *levels, compile, manifest, folder, progress))
     return code;
-
-  std::vector<ObjectBytes> objects;
-  std::vector<std::string> entries;
-  for (const CpuLevel *level : *levels) {
-    progress.step(("compiling for " + level->name).str());
-    if (failed(compileLevel(classes, entry, *level, *tables, objects, entries, manifest)))
-      return WorkFailed;
-  }
-
-  progress.step("linking");
-  OwningOpRef<ModuleOp> table = ModuleOp::create(UnknownLoc::get(&session.context()));
-  emitEntryTable(entries, *table);
-  FailureOr<ObjectBytes> tableObject = emitObject(*table, *levels->front());
-  if (failed(tableObject))
-    return WorkFailed;
-  objects.push_back(std::move(*tableObject));
-  llvm::Expected<ObjectBytes> memory = emitMemoryFunctions();
-  if (!memory)
-    return report(memory.takeError(), WorkFailed);
-  objects.push_back(std::move(*memory));
-  const std::string bytes = serialize(manifest);
-  llvm::Expected<ObjectBytes> section = emitSection(TW_ABI_MANIFEST_SECTION, bytes);
-  if (!section)
-    return report(section.takeError(), WorkFailed);
-  objects.push_back(std::move(*section));
-  if (int code = report(linkSharedObject(objects, folder.file("model.so")), WorkFailed))
-    return code;
-  if (Outcome sealed = sealCode(folder.file("model.so")); !sealed.ok())
-    return report(llvm::createStringError(sealed.message), WorkFailed);
   if (int code = report(folder.commit(), WorkFailed))
     return code;
   progress.done();
   if (!options.quiet)
-    printMemory(classes, entry);
+    printMemory(classes, session.graph().graph().entry()->str());
   return Success;
 }
 

@@ -10,9 +10,12 @@
 #include "passes/api/Stages.h"
 #include "runtime/api/ArtifactFiles.h"
 #include "runtime/api/artifact_generated.h"
+#include "tools/driver/OutputFolder.h"
+#include "tools/driver/Session.h"
 
 #include "mlir/IR/OwningOpRef.h"
 
+#include <functional>
 #include <vector>
 
 namespace tilewright::driver {
@@ -37,14 +40,39 @@ mlir::FailureOr<ProgramTables> describeStates(mlir::ModuleOp module, llvm::Strin
 llvm::Error packWeights(mlir::ModuleOp module, const GraphFile &graph, const std::string &path,
                         artifact::ManifestT &manifest, ProgramTables &tables);
 
+/// Called behind each graph-level stage.
+using StageObserver = llvm::function_ref<void(llvm::StringRef stage, mlir::ModuleOp module)>;
+
+/// Runs the graph-level stages, simplify to fuse, on `module`. Fails with diagnostics.
+mlir::LogicalResult runGraphStages(mlir::ModuleOp module, const StageRegistry &stages, const PipelineOptions &options,
+                                   StageObserver observer);
+
 /// Runs the tile stage for one shape class on a copy of `module` (after fuse) and plans its memory.
 mlir::FailureOr<ClassProgram> formProgram(mlir::ModuleOp module, const ShapeClass &shapeClass,
                                           const StageRegistry &stages, PipelineOptions options);
 
+/// The stages behind tile as compileKernels runs them: what plugins add to them, and the IR after `dumpAfter` on
+/// stdout.
+KernelStages kernelStages(const StageRegistry &stages, const PipelineOptions &options, const std::string &dumpAfter);
+
+/// Compiles the kernels of one class for one level; objects in the order of the functions.
+using KernelCompiler = std::function<mlir::FailureOr<std::vector<ObjectBytes>>(
+    mlir::ModuleOp kernels, const CpuLevel &level, llvm::StringRef suffix, const ShapeClass &shapeClass)>;
+
 /// Compiles the classes for one level: objects are appended, names of the entries too, the manifest's level is
 /// described.
 mlir::LogicalResult compileLevel(llvm::MutableArrayRef<ClassProgram> classes, llvm::StringRef entry,
-                                 const CpuLevel &level, const ProgramTables &tables, std::vector<ObjectBytes> &objects,
-                                 std::vector<std::string> &entries, artifact::ManifestT &manifest);
+                                 const CpuLevel &level, const ProgramTables &tables, const KernelCompiler &compile,
+                                 std::vector<ObjectBytes> &objects, std::vector<std::string> &entries,
+                                 artifact::ManifestT &manifest);
+
+/// What every manifest of this graph says: model, tokenizer, plugins, numerics.
+artifact::ManifestT describeModel(Session &session, llvm::StringRef numerics);
+
+/// Packs the weights, compiles the classes for each level and links: writes model.so and model.tww into `folder`.
+/// Reports its own errors; the exit code.
+int writeArtifact(Session &session, llvm::MutableArrayRef<ClassProgram> classes,
+                  llvm::ArrayRef<const CpuLevel *> levels, const KernelCompiler &compile, artifact::ManifestT &manifest,
+                  const OutputFolder &folder, Progress &progress);
 
 } // namespace tilewright::driver

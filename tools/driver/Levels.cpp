@@ -46,13 +46,28 @@ llvm::Expected<std::vector<const CpuLevel *>> levelsOf(ArrayRef<std::string> tar
   return levels;
 }
 
+LogicalResult runGraphStages(ModuleOp module, const StageRegistry &stages, const PipelineOptions &options,
+                             StageObserver observer) {
+  for (StringRef stage : stageNames()) {
+    if (stage == "tile")
+      break;
+    PassManager passes(module.getContext(), ModuleOp::getOperationName(), OpPassManager::Nesting::Implicit);
+    if (llvm::Error error = buildStages(passes, stages, options, stage, stage))
+      return module.emitError(llvm::toString(std::move(error)));
+    if (failed(passes.run(module)))
+      return failure();
+    observer(stage, module);
+  }
+  return success();
+}
+
 FailureOr<ClassProgram> formProgram(ModuleOp module, const ShapeClass &shapeClass, const StageRegistry &stages,
                                     PipelineOptions options) {
   ClassProgram program;
   program.shapeClass = &shapeClass;
   program.module = OwningOpRef<ModuleOp>(module.clone());
   options.shapeClass = shapeClass.name.str();
-  PassManager passes(module.getContext());
+  PassManager passes(module.getContext(), ModuleOp::getOperationName(), OpPassManager::Nesting::Implicit);
   if (llvm::Error error = buildStages(passes, stages, options, "tile", "tile"))
     return module.emitError(llvm::toString(std::move(error)));
   if (failed(passes.run(*program.module)))
@@ -125,9 +140,22 @@ static LogicalResult describeKernels(ModuleOp kernels, ArrayRef<ObjectBytes> obj
   return success();
 }
 
+KernelStages kernelStages(const StageRegistry &stages, const PipelineOptions &options, const std::string &dumpAfter) {
+  KernelStages behind;
+  behind.extend = [&stages, options](StringRef stage, OpPassManager &passes) {
+    return buildStages(passes, stages, options, stage, stage);
+  };
+  behind.dumpAfter = dumpAfter;
+  behind.dump = [dumpAfter](StringRef kernel, StringRef text) {
+    llvm::outs() << (dumpAfter == "emit" ? "; " : "// ") << kernel << " after " << dumpAfter << "\n" << text;
+  };
+  return behind;
+}
+
 LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entry, const CpuLevel &level,
-                           const ProgramTables &tables, std::vector<ObjectBytes> &objects,
-                           std::vector<std::string> &entries, artifact::ManifestT &manifest) {
+                           const ProgramTables &tables, const KernelCompiler &compile,
+                           std::vector<ObjectBytes> &objects, std::vector<std::string> &entries,
+                           artifact::ManifestT &manifest) {
   auto described = std::make_unique<artifact::LevelT>();
   described->name = level.name.str();
   for (StringRef feature : level.cpuFeatures)
@@ -140,7 +168,7 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entr
     const ShapeClass &shapeClass = *program.shapeClass;
     std::string suffix = ("." + level.name + "." + shapeClass.name).str();
     OwningOpRef<ModuleOp> kernels = kernelsOf(module);
-    FailureOr<std::vector<ObjectBytes>> compiled = compileKernels(*kernels, level, suffix);
+    FailureOr<std::vector<ObjectBytes>> compiled = compile(*kernels, level, suffix, shapeClass);
     if (failed(compiled))
       return failure();
     if (failed(describeKernels(*kernels, *compiled, shapeClass.name, *described, manifest)))

@@ -71,7 +71,8 @@ int main(int argc, char **argv) {
   command->add_option("--require-fused", compile.requireFused,
                       "Fail unless every candidate of this kind was fused (attention, norm, feed_forward)");
   command->add_option("--dump-ir-after", compile.dumpAfter,
-                      "Print the IR after a stage: import, simplify, recognise, share, fuse, tile, ...");
+                      "Print the IR after a stage: import, simplify, recognise, share, differentiate, distribute, "
+                      "fuse; tile (each shape class); bufferize, lower, emit (each kernel of each level and class)");
   command->add_option("--threads", compile.threads, "Threads to compile with (default: all)")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--quiet", compile.quiet, "No progress");

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From planned programs to the files of an artifact.
+#include "tools/driver/Compiler.h"
+#include "tools/driver/Manifest.h"
+
+#include "backends/cpu/Link.h"
+#include "runtime/api/abi.h"
+
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+
+namespace tilewright::driver {
+
+/// Names of the plugins whose ops or types the model uses, with the versions that are loaded.
+static void describePlugins(Session &session, artifact::ManifestT &manifest) {
+  const auto *required = session.graph().graph().required_plugins();
+  for (const LoadedPlugin &plugin : session.host().plugins.loaded()) {
+    bool used = required && llvm::any_of(*required, [&](const flatbuffers::String *name) {
+                  return name->string_view() == plugin.note.name;
+                });
+    if (!used)
+      continue;
+    auto entry = std::make_unique<artifact::PluginT>();
+    entry->name = plugin.note.name;
+    entry->version = plugin.note.version;
+    manifest.plugins.push_back(std::move(entry));
+  }
+}
+
+artifact::ManifestT describeModel(Session &session, StringRef numerics) {
+  artifact::ManifestT manifest;
+  manifest.producer = "tilewright";
+  manifest.numerics = numerics.str();
+  manifest.kv_element = "f32";
+  manifest.page_tokens = TW_PAGE_TOKENS;
+  describeGraph(session.graph().graph(), manifest);
+  describePlugins(session, manifest);
+  manifest.graph_hash = llvm::xxh3_64bits(session.graph().bytes());
+  return manifest;
+}
+
+int writeArtifact(Session &session, MutableArrayRef<ClassProgram> classes, ArrayRef<const CpuLevel *> levels,
+                  const KernelCompiler &compile, artifact::ManifestT &manifest, const OutputFolder &folder,
+                  Progress &progress) {
+  const std::string entry = session.graph().graph().entry()->str();
+  progress.step("packing weights");
+  ModuleOp packed = *classes.front().module;
+  FailureOr<ProgramTables> tables = describeStates(packed, entry, manifest);
+  if (failed(tables))
+    return WorkFailed;
+  if (int code = report(packWeights(packed, session.graph(), folder.file("model.tww"), manifest, *tables), WorkFailed))
+    return code;
+
+  std::vector<ObjectBytes> objects;
+  std::vector<std::string> entries;
+  for (const CpuLevel *level : levels) {
+    progress.step(("compiling for " + level->name).str());
+    if (failed(compileLevel(classes, entry, *level, *tables, compile, objects, entries, manifest)))
+      return WorkFailed;
+  }
+
+  progress.step("linking");
+  OwningOpRef<ModuleOp> table = ModuleOp::create(UnknownLoc::get(&session.context()));
+  emitEntryTable(entries, *table);
+  FailureOr<ObjectBytes> tableObject = emitObject(*table, *levels.front());
+  if (failed(tableObject))
+    return WorkFailed;
+  objects.push_back(std::move(*tableObject));
+  llvm::Expected<ObjectBytes> memory = emitMemoryFunctions();
+  if (!memory)
+    return report(memory.takeError(), WorkFailed);
+  objects.push_back(std::move(*memory));
+  const std::string bytes = serialize(manifest);
+  llvm::Expected<ObjectBytes> section = emitSection(TW_ABI_MANIFEST_SECTION, bytes);
+  if (!section)
+    return report(section.takeError(), WorkFailed);
+  objects.push_back(std::move(*section));
+  if (int code = report(linkSharedObject(objects, folder.file("model.so")), WorkFailed))
+    return code;
+  if (Outcome sealed = sealCode(folder.file("model.so")); !sealed.ok())
+    return report(llvm::createStringError(sealed.message), WorkFailed);
+  return Success;
+}
+
+} // namespace tilewright::driver
