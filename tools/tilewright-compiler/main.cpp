@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Options of the compile-side commands. Built with exceptions for the command-line parser; it sees no LLVM header.
+#include "tools/conformance/Check.h"
 #include "tools/driver/Commands.h"
 
 #include <CLI/CLI.hpp>
@@ -124,6 +125,17 @@ int main(int argc, char **argv) {
   addPlugins(*list, plugins.plugins);
   list->footer("Example:\n  tilewright plugins list");
   list->callback([&] { result = listPlugins(plugins); });
+
+  tilewright::conformance::CheckOptions check;
+  command = command->add_subcommand("check", "Check that a plugin keeps what its interfaces promise");
+  command->add_option("plugin", check.plugin, "The plugin: a file, or a name to look for")->required();
+  command->add_flag("--json", check.json, "Print JSON");
+  command->add_option("--budget", check.budget, "Processor seconds that one check may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  addPlugins(*command, check.plugins);
+  command->footer("Example:\n  tilewright plugins check build/libtilewright_talking_heads.so");
+  command->callback([&] { result = checkPlugin(check); });
 
   try {
     app.parse(argc, argv);

@@ -1,0 +1,43 @@
+// What `tilewright plugins check` tries (docs/conformance.md).
+ml_program.global private @w(#ml_program.extern : tensor<20x64x!quantization.q4_0>) : tensor<20x64x!quantization.q4_0>
+func.func @linear_q4_0(%x: tensor<?x64xf32>) -> tensor<?x20xf32> {
+  %w = ml_program.global_load_const @w : tensor<20x64x!quantization.q4_0>
+  %y = tw.linear %x, %w : tensor<?x64xf32>, tensor<20x64x!quantization.q4_0> -> tensor<?x20xf32>
+  return %y : tensor<?x20xf32>
+}
+
+// -----
+
+ml_program.global private @w(#ml_program.extern : tensor<20x64x!quantization.q4_1>) : tensor<20x64x!quantization.q4_1>
+func.func @linear_q4_1(%x: tensor<?x64xf32>) -> tensor<?x20xf32> {
+  %w = ml_program.global_load_const @w : tensor<20x64x!quantization.q4_1>
+  %y = tw.linear %x, %w : tensor<?x64xf32>, tensor<20x64x!quantization.q4_1> -> tensor<?x20xf32>
+  return %y : tensor<?x20xf32>
+}
+
+// -----
+
+ml_program.global private @w(#ml_program.extern : tensor<20x64x!quantization.q8_0>) : tensor<20x64x!quantization.q8_0>
+func.func @linear_q8_0(%x: tensor<?x64xf32>) -> tensor<?x20xf32> {
+  %w = ml_program.global_load_const @w : tensor<20x64x!quantization.q8_0>
+  %y = tw.linear %x, %w : tensor<?x64xf32>, tensor<20x64x!quantization.q8_0> -> tensor<?x20xf32>
+  return %y : tensor<?x20xf32>
+}
+
+// -----
+
+ml_program.global private @w(#ml_program.extern : tensor<16x32x!quantization.q8_0>) : tensor<16x32x!quantization.q8_0>
+func.func @gather(%i: tensor<?xi32> {check.input = "index 16"}) -> tensor<?x32xf32> {
+  %w = ml_program.global_load_const @w : tensor<16x32x!quantization.q8_0>
+  %y = tw.gather %w, %i : tensor<16x32x!quantization.q8_0>, tensor<?xi32> -> tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
+
+// -----
+
+// Blocks never cross a row: 48 is no multiple of 32.
+func.func @rows_of_whole_blocks(%x: tensor<?x48xf32>, %w: tensor<16x48x!quantization.q4_1>) {
+  // expected-error@below {{block}}
+  %0 = tw.linear %x, %w : tensor<?x48xf32>, tensor<16x48x!quantization.q4_1> -> tensor<?x16xf32>
+  return
+}

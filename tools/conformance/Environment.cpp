@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/conformance/Environment.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <chrono>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace mlir;
+
+namespace tilewright::conformance {
+
+namespace {
+
+/// What a library could put into global registries of LLVM and MLIR by merely being loaded.
+struct Registrations {
+  llvm::StringSet<> options;
+  llvm::StringSet<> passLines; ///< as MLIR lists them
+
+  static Registrations now() {
+    Registrations all;
+    for (const auto &entry : llvm::cl::getRegisteredOptions())
+      all.options.insert(entry.first);
+    // The pass registry can only be printed, and that to the standard output.
+    llvm::outs().flush();
+    int output = dup(STDOUT_FILENO), memory = memfd_create("passes", MFD_CLOEXEC);
+    dup2(memory, STDOUT_FILENO);
+    printRegisteredPasses();
+    llvm::outs().flush();
+    dup2(output, STDOUT_FILENO);
+    close(output);
+    off_t size = lseek(memory, 0, SEEK_END);
+    std::string text(size, '\0');
+    if (pread(memory, text.data(), size, 0) == size) {
+      SmallVector<StringRef> lines;
+      StringRef(text).split(lines, '\n', -1, false);
+      for (StringRef line : lines)
+        all.passLines.insert(line.trim());
+    }
+    close(memory);
+    return all;
+  }
+
+  /// What `later` has beyond this, in words.
+  std::vector<std::string> added(const Registrations &later) const {
+    std::vector<std::string> found;
+    for (const auto &entry : later.options)
+      if (!options.contains(entry.getKey()))
+        found.push_back("command-line option '" + entry.getKey().str() + "'");
+    for (const auto &entry : later.passLines)
+      if (!passLines.contains(entry.getKey()) && entry.getKey().starts_with("--"))
+        found.push_back("pass '" + entry.getKey().drop_front(2).split(' ').first.str() + "'");
+    llvm::sort(found);
+    return found;
+  }
+};
+
+Finding named(Finding finding, StringRef check) {
+  finding.subject = "plugin";
+  finding.check = check.str();
+  return finding;
+}
+
+} // namespace
+
+unsigned threadCount() {
+  unsigned count = 0;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator task("/proc/self/task", error), end; task != end && !error;
+       task.increment(error))
+    ++count;
+  return count;
+}
+
+Finding watchThreads(const std::function<Finding()> &run) {
+  Finding finding = run();
+  if (finding.outcome == Outcome::Failed)
+    return finding;
+  // A thread that was joined may be listed for a moment yet.
+  constexpr int kTries = 20;
+  for (int i = 0; i < kTries && threadCount() > 1; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  if (unsigned count = threadCount(); count > 1)
+    return failed("leaves " + std::to_string(count - 1) + " thread(s) running: a plugin has no threads of its own");
+  return finding;
+}
+
+std::vector<Finding> Environment::load() {
+  std::vector<Finding> findings;
+  // Loaded alone first: whatever appears now is the work of static constructors.
+  Registrations before = Registrations::now();
+  findings.push_back(named(watchThreads([&] {
+                             if (!dlopen(target.path.c_str(), RTLD_NOW | RTLD_LOCAL))
+                               return passed(); // the loader says it better, below
+                             std::vector<std::string> added = before.added(Registrations::now());
+                             if (added.empty())
+                               return passed();
+                             return failed("register " + llvm::join(added, ", ") +
+                                           "; register from the entry function, through its registries");
+                           }),
+                           "static constructors"));
+  if (findings.back().outcome == Outcome::Failed)
+    return findings;
+
+  findings.push_back(
+      named(watchThreads([&] {
+              std::vector<std::string> all = target.plugins;
+              all.push_back(target.path);
+              if (llvm::Error error =
+                      host.load(llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&threadCount)), all))
+                return failed(llvm::toString(std::move(error)));
+              for (const LoadedPlugin &loaded : host.plugins.loaded())
+                if (loaded.path == target.path)
+                  plugin = &loaded;
+              context = std::make_unique<MLIRContext>(host.dialects, MLIRContext::Threading::DISABLED);
+              context->printOpOnDiagnostic(false); // errors are quoted in one line
+              context->loadAllAvailableDialects();
+              return passed();
+            }),
+            "load"));
+  if (findings.back().outcome == Outcome::Failed)
+    return findings;
+
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (llvm::is_contained(plugin->dialects, name.getDialectNamespace()))
+      ops.push_back(name.getStringRef().str());
+  llvm::sort(ops);
+
+  auto isLoaded = [&](const std::string &name) {
+    return llvm::any_of(host.plugins.loaded(), [&](const LoadedPlugin &loaded) { return loaded.note.name == name; });
+  };
+  for (const SampleText &sample : target.samples) {
+    if (!llvm::all_of(sample.required, isLoaded)) {
+      ++leftOut;
+      continue;
+    }
+    samples.push_back(&sample);
+    if (sample.isBad)
+      continue;
+    std::string error;
+    for (Program &program : Program::parse(*context, sample, error))
+      programs.push_back(std::move(program));
+    if (!error.empty())
+      badPrograms +=
+          (badPrograms.empty() ? "" : "\n") + ("the sample of line " + std::to_string(sample.line)) + ": " + error;
+  }
+  Finding found = passed(std::to_string(programs.size()) + " good functions" +
+                         (leftOut ? ", " + std::to_string(leftOut) + " samples left out for want of a plugin" : ""));
+  if (target.samples.empty())
+    found = failed("the plugin carries no samples: add_tilewright_plugin(... SAMPLES samples.mlir)");
+  else if (!badPrograms.empty())
+    found = failed(badPrograms);
+  findings.push_back(named(found, "samples"));
+
+  // What the note promises is there, and the other way round.
+  std::vector<std::string> wrong;
+  for (StringRef provision : target.note.provides) {
+    if (provision.consume_front("dialect:") && !llvm::is_contained(plugin->dialects, provision))
+      wrong.push_back("the note provides dialect '" + provision.str() + "', which is not registered");
+    else if (provision.consume_front("pass:") && !llvm::is_contained(plugin->passes, provision))
+      wrong.push_back("the note provides pass '" + provision.str() + "', which is not registered");
+  }
+  for (const std::string &pass : plugin->passes)
+    if (!llvm::is_contained(target.note.provides, "pass:" + pass))
+      wrong.push_back("pass '" + pass + "' is not in the note; add 'pass:" + pass + "' to TILEWRIGHT_PLUGIN_NOTE");
+  findings.push_back(named(wrong.empty() ? passed() : failed(llvm::join(wrong, "\n")), "provisions"));
+  return findings;
+}
+
+std::vector<const Program *> Environment::programsOf(StringRef op) const {
+  std::vector<const Program *> found;
+  for (const Program &program : programs)
+    if (program.contains(op))
+      found.push_back(&program);
+  return found;
+}
+
+} // namespace tilewright::conformance

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The plugin under test, loaded in a child process.
+#pragma once
+
+#include "tools/conformance/Isolated.h"
+#include "tools/conformance/Library.h"
+#include "tools/conformance/Manual.h"
+#include "tools/conformance/Samples.h"
+#include "tools/host/Host.h"
+
+#include <memory>
+#include <optional>
+
+namespace tilewright::conformance {
+
+/// What the parent knows before any code of the plugin runs.
+struct Target {
+  std::string path; ///< of the plugin's file, links resolved
+  std::vector<std::string> plugins;
+  PluginNote note;
+  Library library;
+  Manual manual;
+  std::vector<SampleText> samples;
+};
+
+/// Everything a check works with. Made once per child; never destroyed.
+struct Environment {
+  const Target &target;
+  Host host;
+  std::unique_ptr<mlir::MLIRContext> context;
+  const LoadedPlugin *plugin = nullptr;
+  std::vector<std::string> ops;            ///< of the plugin's dialects, sorted
+  std::vector<const SampleText *> samples; ///< whose required plugins are loaded
+  unsigned leftOut = 0;                    ///< samples that are not
+  std::vector<Program> programs;
+  std::string badPrograms; ///< why good samples do not parse; empty: they do
+
+  explicit Environment(const Target &target) : target(target) {}
+
+  /// Loads the plugin, its required ones and those installed. Findings of its static constructors, threads and
+  /// registrations; the rest may only be used when none of them failed.
+  std::vector<Finding> load();
+
+  /// The programs that contain an op.
+  std::vector<const Program *> programsOf(llvm::StringRef op) const;
+};
+
+/// Threads of this process.
+unsigned threadCount();
+
+/// A job whose finding fails when it leaves a thread behind.
+Finding watchThreads(const std::function<Finding()> &run);
+
+// The checks of one op.
+Finding checkSamples(const Environment &environment, llvm::StringRef op);
+Finding checkRoundTrip(const Environment &environment, llvm::StringRef op);
+Finding checkBadSamples(const Environment &environment, llvm::StringRef op);
+Finding checkReference(const Environment &environment, llvm::StringRef op);
+
+/// Which shapes of the lattice.
+enum class Sizes { Several, Empty, One };
+Finding checkShapes(const Environment &environment, llvm::StringRef op, Sizes sizes);
+
+// The checks of one pass.
+Finding checkPassEnds(const Environment &environment, const StagePass &pass);
+Finding checkPassIdempotent(const Environment &environment, const StagePass &pass);
+Finding checkPassResults(const Environment &environment, const StagePass &pass);
+Finding checkPassChanges(const Environment &environment, const StagePass &pass);
+
+} // namespace tilewright::conformance

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/conformance/Isolated.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace json = llvm::json;
+
+namespace tilewright::conformance {
+
+namespace {
+
+constexpr int kFaultExit = 99;
+constexpr double kWallFactor = 15; ///< wall-clock seconds per second of budget: a check that sleeps ends too
+constexpr uint64_t kMemoryLimit = uint64_t(16) << 30;
+
+/// Where the child of this process writes what it found; -1 in the parent.
+int reportPipe = -1;
+
+void sendLine(json::Value value) {
+  std::string line;
+  llvm::raw_string_ostream(line) << value << "\n";
+  for (size_t at = 0; at < line.size();) {
+    ssize_t written = write(reportPipe, line.data() + at, line.size() - at);
+    if (written <= 0)
+      _exit(kFaultExit); // nobody listens any more
+    at += written;
+  }
+}
+
+/// Guarded memory that the fault handler knows: fixed slots, since it may not allocate.
+struct GuardSlot {
+  bool used = false;
+  uint8_t *mapping, *begin, *end; ///< the mapping with its guard pages; the bytes inside
+  uint8_t *mappingEnd;
+  char name[96];
+};
+constexpr unsigned kGuardSlots = 64;
+GuardSlot guardSlots[kGuardSlots];
+
+bool isWrite(void *context) {
+#if defined(__x86_64__)
+  constexpr long kWriteBit = 2; // of the page fault's error code
+  return static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR] & kWriteBit;
+#else
+  (void)context;
+  return false;
+#endif
+}
+
+void put(char *&at, const char *end, const char *text) {
+  while (*text && at < end)
+    *at++ = *text++;
+}
+
+/// Tells the parent which guarded memory was left, then ends the child. Other faults take their usual way.
+void onFault(int signal, siginfo_t *info, void *context) {
+  auto *address = static_cast<uint8_t *>(info->si_addr);
+  for (const GuardSlot &slot : guardSlots) {
+    if (!slot.used || address < slot.mapping || address >= slot.mappingEnd)
+      continue;
+    char line[256], *at = line, *end = line + sizeof(line);
+    put(at, end, "{\"fault\":\"");
+    put(at, end, isWrite(context) ? "writes " : "reads ");
+    put(at, end, address < slot.begin ? "before the start of " : "past the end of ");
+    put(at, end, slot.name);
+    put(at, end, "\"}\n");
+    if (write(reportPipe, line, at - line) > 0)
+      _exit(kFaultExit);
+  }
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+void installFaultHandler() {
+  constexpr size_t kStackBytes = 1 << 16;
+  static char stackBytes[kStackBytes];
+  stack_t stack = {};
+  stack.ss_sp = stackBytes;
+  stack.ss_size = kStackBytes;
+  sigaltstack(&stack, nullptr);
+  struct sigaction action = {};
+  action.sa_sigaction = onFault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigaction(SIGSEGV, &action, nullptr);
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+[[noreturn]] void childMain(const Prepare &prepare, size_t first, int pipeEnd, int errors) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  reportPipe = pipeEnd;
+  // A plugin's own output belongs to no table.
+  dup2(errors, STDOUT_FILENO);
+  dup2(errors, STDERR_FILENO);
+  rlimit memory = {kMemoryLimit, kMemoryLimit}, core = {0, 0};
+  setrlimit(RLIMIT_AS, &memory);
+  setrlimit(RLIMIT_CORE, &core);
+  installFaultHandler();
+
+  std::vector<Job> jobs = prepare();
+  json::Array list;
+  for (const Job &job : jobs)
+    list.push_back(json::Array{job.subject, job.check});
+  sendLine(json::Object{{"jobs", std::move(list)}});
+  for (size_t i = first; i < jobs.size(); ++i) {
+    sendLine(json::Object{{"begin", static_cast<int64_t>(i)}});
+    Finding finding = jobs[i].run();
+    sendLine(
+        json::Object{{"outcome", static_cast<int64_t>(finding.outcome)}, {"detail", json::fixUTF8(finding.detail)}});
+  }
+  sendLine(json::Object{{"done", true}});
+  _exit(0); // no destructors: the plugin's last word has been heard
+}
+
+double processorSeconds(pid_t child) {
+  clockid_t clock;
+  timespec time;
+  if (clock_getcpuclockid(child, &clock) != 0 || clock_gettime(clock, &time) != 0)
+    return 0;
+  return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// The last lines that the child printed, for the reason of a death.
+std::string lastWords(int errors) {
+  constexpr off_t kBytes = 400;
+  char buffer[kBytes];
+  off_t size = lseek(errors, 0, SEEK_END);
+  off_t from = std::max<off_t>(0, size - kBytes);
+  ssize_t got = pread(errors, buffer, kBytes, from);
+  if (got <= 0)
+    return "";
+  llvm::StringRef text(buffer, got);
+  if (from > 0)
+    text = text.split('\n').second;
+  llvm::SmallVector<llvm::StringRef> lines, kept;
+  text.split(lines, '\n', -1, false);
+  for (llvm::StringRef line : lines)
+    if (!line.starts_with(" #") && !line.starts_with("PLEASE submit") && !line.starts_with("Stack dump"))
+      kept.push_back(line);
+  constexpr size_t kLines = 2;
+  if (kept.size() > kLines)
+    kept.erase(kept.begin(), kept.end() - kLines);
+  return llvm::join(kept, "; ");
+}
+
+/// One child and what the parent has read from it.
+class Child {
+public:
+  Child(const Prepare &prepare, size_t first, double budget) : budget(budget) {
+    int ends[2];
+    errors = memfd_create("plugin-output", MFD_CLOEXEC);
+    if (errors < 0 || pipe2(ends, O_CLOEXEC) != 0) {
+      fault = std::string("the check could not start: ") + std::strerror(errno);
+      return;
+    }
+    pid = fork();
+    if (pid == 0) {
+      close(ends[0]);
+      childMain(prepare, first, ends[1], errors);
+    }
+    close(ends[1]);
+    input = ends[0];
+    if (pid < 0)
+      fault = std::string("the check could not start: ") + std::strerror(errno);
+  }
+  ~Child() {
+    if (input >= 0)
+      close(input);
+    if (errors >= 0)
+      close(errors);
+  }
+  Child(const Child &) = delete;
+  Child &operator=(const Child &) = delete;
+
+  /// The next line of the child, or none when it has ended; `death()` then says why, unless it was done.
+  std::optional<json::Value> next() {
+    if (pid <= 0)
+      return std::nullopt;
+    double cpuStart = processorSeconds(pid), wallStart = now();
+    while (true) {
+      if (size_t end = pending.find('\n'); end != std::string::npos) {
+        std::string line = pending.substr(0, end);
+        pending.erase(0, end + 1);
+        llvm::Expected<json::Value> value = json::parse(line);
+        if (value)
+          return std::move(*value);
+        llvm::consumeError(value.takeError());
+        continue;
+      }
+      pollfd wait = {input, POLLIN, 0};
+      constexpr int kPollMs = 100;
+      if (poll(&wait, 1, kPollMs) > 0) {
+        char buffer[4096];
+        ssize_t got = read(input, buffer, sizeof(buffer));
+        if (got > 0) {
+          pending.append(buffer, got);
+          continue;
+        }
+        reap();
+        return std::nullopt;
+      }
+      if (processorSeconds(pid) - cpuStart > budget || now() - wallStart > budget * kWallFactor) {
+        overtime = true;
+        kill(pid, SIGKILL);
+        reap();
+        return std::nullopt;
+      }
+    }
+  }
+
+  std::string death() {
+    if (!fault.empty())
+      return fault;
+    std::string words = lastWords(errors);
+    std::string tail = words.empty() ? "" : " (" + words + ")";
+    if (overtime)
+      return "does not end: stopped after " + llvm::formatv("{0:f0}", budget).str() + " s";
+    if (WIFSIGNALED(status))
+      return std::string("crashes: ") + strsignal(WTERMSIG(status)) + tail;
+    return "ends the process with exit code " + std::to_string(WEXITSTATUS(status)) + tail;
+  }
+
+  std::string fault; ///< what the fault handler told
+
+private:
+  void reap() {
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid = 0;
+  }
+
+  double budget;
+  pid_t pid = 0;
+  int input = -1, errors = -1, status = 0;
+  bool overtime = false;
+  std::string pending;
+};
+
+} // namespace
+
+std::vector<Finding> runIsolated(const Prepare &prepare, double budget) {
+  std::vector<Finding> findings;
+  std::vector<std::pair<std::string, std::string>> jobs;
+  bool listed = false;
+  for (size_t first = 0; !listed || first < jobs.size();) {
+    Child child(prepare, first, budget);
+    bool running = false, done = false;
+    while (std::optional<json::Value> line = child.next()) {
+      const json::Object &object = *line->getAsObject();
+      if (const json::Array *list = object.getArray("jobs")) {
+        if (!listed)
+          for (const json::Value &job : *list)
+            jobs.emplace_back((*job.getAsArray())[0].getAsString()->str(), (*job.getAsArray())[1].getAsString()->str());
+        listed = true;
+      } else if (object.getInteger("begin")) {
+        running = true;
+      } else if (auto fault = object.getString("fault")) {
+        child.fault = fault->str();
+      } else if (auto outcome = object.getInteger("outcome")) {
+        findings.push_back(
+            {jobs[first].first, jobs[first].second, static_cast<Outcome>(*outcome), object.getString("detail")->str()});
+        running = false;
+        ++first;
+      } else {
+        done = true;
+      }
+    }
+    if (done)
+      break;
+    if (!listed || !running) {
+      findings.push_back({"plugin", "load", Outcome::Failed, child.death()});
+      break;
+    }
+    findings.push_back({jobs[first].first, jobs[first].second, Outcome::Failed, child.death()});
+    ++first;
+  }
+  return findings;
+}
+
+GuardedBytes::GuardedBytes(std::string name, size_t bytes, Flush flush, size_t alignment) : bytes(bytes) {
+  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  size_t inner = (bytes + alignment + page - 1) / page * page;
+  mappingBytes = inner + 2 * page;
+  mapping =
+      static_cast<uint8_t *>(mmap(nullptr, mappingBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (mapping == MAP_FAILED)
+    _exit(kFaultExit);
+  std::memset(mapping + page, 0xFF, inner);
+  mprotect(mapping, page, PROT_NONE);
+  mprotect(mapping + page + inner, page, PROT_NONE);
+  begin = mapping + page;
+  if (flush == Flush::End)
+    begin += (inner - bytes) / alignment * alignment;
+  for (slot = 0; slot < kGuardSlots; ++slot)
+    if (!guardSlots[slot].used)
+      break;
+  if (slot == kGuardSlots)
+    return;
+  GuardSlot &entry = guardSlots[slot];
+  entry = {true, mapping, begin, begin + bytes, mapping + mappingBytes, {}};
+  std::strncpy(entry.name, name.c_str(), sizeof(entry.name) - 1);
+}
+
+GuardedBytes::~GuardedBytes() {
+  if (slot < kGuardSlots)
+    guardSlots[slot].used = false;
+  munmap(mapping, mappingBytes);
+}
+
+bool GuardedBytes::isIntact() const {
+  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  auto filled = [](uint8_t byte) { return byte == 0xFF; };
+  return std::all_of(mapping + page, begin, filled) &&
+         std::all_of(begin + bytes, mapping + mappingBytes - page, filled);
+}
+
+} // namespace tilewright::conformance
