@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/Pipelines.h"
 
+#include "passes/differentiate/Differentiate.h"
 #include "passes/tile/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -23,6 +24,8 @@ struct CorePass {
 constexpr CorePass corePasses[] = {
     {"simplify", "canonicalize", [](const PipelineOptions &) { return mlir::createCanonicalizerPass(); }},
     {"simplify", "cse", [](const PipelineOptions &) { return mlir::createCSEPass(); }},
+    {"differentiate", "differentiate-functions",
+     [](const PipelineOptions &) { return createDifferentiateFunctionsPass(); }},
     {"tile", "tile-pack-weights", [](const PipelineOptions &) { return createTilePackWeightsPass(); }},
     {"tile", "tile-quantize-activations",
      [](const PipelineOptions &options) -> std::unique_ptr<mlir::Pass> {
@@ -37,7 +40,8 @@ struct StagesOptions : mlir::PassPipelineOptions<StagesOptions> {
   Option<std::string> first{*this, "first", llvm::cl::desc("First stage"), llvm::cl::init("simplify")};
   Option<std::string> last{*this, "last", llvm::cl::desc("Last stage"), llvm::cl::init("fuse")};
   Option<std::string> numerics{*this, "numerics", llvm::cl::desc("precise or fast"), llvm::cl::init("fast")};
-  Option<std::string> shapeClass{*this, "shape-class", llvm::cl::desc("decode, small or prefill"), llvm::cl::init("decode")};
+  Option<std::string> shapeClass{*this, "shape-class", llvm::cl::desc("decode, small or prefill"),
+                                 llvm::cl::init("decode")};
 };
 } // namespace
 

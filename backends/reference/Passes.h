@@ -7,10 +7,7 @@
 namespace tilewright::reference {
 
 /// Replaces every op that has a ReferenceLowering, and what that makes, by core ops. Fails with a diagnostic where an
-/// op has no decomposition, or where the decompositions do not end.
-///
-/// The op that makes a result of a decomposed op carries that op's name as `tw.origin` and its location; locations of
-/// the ops before it lose their metadata, so that a location names one value still.
+/// op has no decomposition, or where the decompositions do not end (ir/interfaces/Decompose.h).
 mlir::LogicalResult lowerToCoreOps(mlir::ModuleOp module);
 
 /// `reference-lower`: lowerToCoreOps as a pass.

@@ -28,10 +28,13 @@ def NumericsContract : OpInterface<"NumericsContract"> {
 
 def Gradient : OpInterface<"Gradient"> {
   let cppNamespace = "::tilewright";
-  let description = "Reverse-mode derivative as `tw` ops.";
+  let description = [{
+    Reverse-mode derivative as `tw` ops. An op without it is differentiated as the ops of its reference lowering
+    (passes/differentiate); an own form saves work or memory.
+  }];
   let methods = [InterfaceMethod<[{
-      Given the gradients of the results (null where none is needed), emits core ops and returns the gradient of each
-      operand (null where it has none).
+      Given the gradients of the results (of the results' types, null for results that are not floats), emits core ops and
+      returns the gradient of each operand, of the operand's type (null where it has none). The op's own results may be used.
     }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildGradient",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$result_gradients)>];
 }

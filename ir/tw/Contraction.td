@@ -6,7 +6,7 @@ include "ir/tw/TwBase.td"
 include "ir/interfaces/Interfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Tw_BatchMatmulOp : Tw_Op<"batch_matmul", [Pure]> {
+def Tw_BatchMatmulOp : Tw_Op<"batch_matmul", [Pure, DeclareOpInterfaceMethods<Gradient>]> {
   let summary = "Matrix products of the last two dimensions";
   let description = [{
     `y[..., m, n] = sum_k a[..., m, k] * b[..., k, n]`, or `b[..., n, k]` with `transpose_b`. Leading dimensions are equal

@@ -9,12 +9,16 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 // Loop d of an elementwise op follows dimension d of every operand and of the result.
 class Tw_ElementwiseOp<string mnemonic, list<Trait> traits = []>
-    : Tw_Op<mnemonic, !listconcat([Pure, SameOperandsAndResultShape, DeclareOpInterfaceMethods<TileLowering>],
+    : Tw_Op<mnemonic, !listconcat([Pure, SameOperandsAndResultShape, DeclareOpInterfaceMethods<TileLowering>,
+                                   DeclareOpInterfaceMethods<Gradient>],
                                   TiledByLoopMap.traits, traits)> {
   let extraClassDefinition = TiledByLoopMap.methods # [{
     ::mlir::FailureOr<::tilewright::LoopMap> $cppClass::getLoopMap() { return ::tilewright::elementwiseLoopMap(getOperation()); }
     ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>> $cppClass::lowerTile(::mlir::OpBuilder &builder) {
       return ::tilewright::tw::lowerElementwiseTile(getOperation(), builder);
+    }
+    ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>> $cppClass::buildGradient(::mlir::OpBuilder &builder, ::mlir::ValueRange gradients) {
+      return ::tilewright::tw::elementwiseGradient(getOperation(), builder, gradients.front());
     }
   }];
 }

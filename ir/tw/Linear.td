@@ -5,7 +5,7 @@
 include "ir/tw/Elementwise.td"
 
 def Tw_LinearOp : Tw_Op<"linear", [Pure,
-    InferTypeOpAdaptor]> {
+    InferTypeOpAdaptor, DeclareOpInterfaceMethods<Gradient>]> {
   let summary = "Linear map by a weight matrix [out, in]";
   let description = [{
     `y[..., o] = sum_i x[..., i] * w[o, i] + b[o]`. The weight may have a storage type (quantised); products accumulate in

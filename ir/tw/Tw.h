@@ -23,6 +23,10 @@ namespace tilewright::tw {
 /// Kernel form of an elementwise op on a tile: one linalg.generic with scalar arith/math ops.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>> lowerElementwiseTile(mlir::Operation *op, mlir::OpBuilder &builder);
 
+/// Gradients of an elementwise op's operands, given its result's; null for operands that are not floats.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>> elementwiseGradient(mlir::Operation *op, mlir::OpBuilder &builder,
+                                                                    mlir::Value gradient);
+
 } // namespace tilewright::tw
 
 #define GET_OP_CLASSES
