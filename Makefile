@@ -2,7 +2,7 @@
 # The two commands a newcomer needs are `make demo` and `make check`. `make help` lists the rest.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build model demo check check-full bench format docs install clean
+.PHONY: help setup build model demo check check-full bench format docs install package clean
 
 BUILD  ?= build
 PRESET ?= release
@@ -52,6 +52,9 @@ docs: setup $(BUILD)/build.ninja ## regenerate docs/dialects from the dialect de
 
 install: build ## install into PREFIX (default /usr/local)
 	@$(STEP) "Installing into $(PREFIX)" cmake --install $(BUILD) --prefix $(PREFIX)
+
+package: build ## pack a Debian package into BUILD
+	@$(STEP) "Packing" cpack --config $(BUILD)/CPackConfig.cmake -B $(BUILD)/package
 
 clean: ## remove every build folder (the model cache stays)
 	@rm -rf build build-* && echo "Removed build folders."

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# What `cmake --install` copies: programs, shared libraries, plugins, the C interface. Included after every target is known.
+# What `cmake --install` copies and `make package` packs: programs, shared libraries, plugins, the C interface, and what a plugin
+# outside is built and tested with. Included after every target is known.
+include(CMakePackageConfigHelpers)
 
 # tilewright_targets(OUT folder kinds...): the targets of these kinds in a folder and below that ALL builds.
 function(tilewright_targets out folder)
@@ -21,15 +23,61 @@ function(tilewright_targets out folder)
 endfunction()
 
 tilewright_targets(programs ${PROJECT_SOURCE_DIR}/tools EXECUTABLE)
-tilewright_targets(libraries ${PROJECT_SOURCE_DIR} SHARED_LIBRARY)
-tilewright_targets(plugins ${PROJECT_SOURCE_DIR}/plugins SHARED_LIBRARY)
+get_target_property(plugins tilewright_plugins MANUALLY_ADDED_DEPENDENCIES)
 if(plugins)
-  list(REMOVE_ITEM libraries ${plugins})
   install(TARGETS ${plugins} DESTINATION lib/tilewright/plugins)
 endif()
 install(TARGETS ${programs} DESTINATION bin)
-install(TARGETS ${libraries} DESTINATION lib)
-install(FILES runtime/api/tilewright.h runtime/api/tilewright_status.h DESTINATION include/tilewright/runtime/api)
-install(FILES LICENSE THIRD_PARTY.md README.md docs/status-and-exit-codes.md DESTINATION share/doc/tilewright)
+install(TARGETS tilewright_runtime DESTINATION lib)
+install(FILES LICENSE THIRD_PARTY.md README.md docs/status-and-exit-codes.md docs/plugins.md DESTINATION share/doc/tilewright)
 configure_file(cmake/tilewright.pc.in tilewright.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tilewright.pc DESTINATION lib/pkgconfig)
+
+# Headers and ODS: what a plugin may include (docs/design.md, section 1), under the same paths.
+file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+  ir/*.h ir/*.td frontend/api/*.h passes/api/*.h backends/api/*.h plugins/api/*.h)
+list(APPEND headers runtime/api/layout.h runtime/api/abi.h runtime/api/tilewright.h runtime/api/tilewright_status.h)
+foreach(header ${headers})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${header} DESTINATION include/tilewright/${folder})
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/ir DESTINATION include/tilewright
+  FILES_MATCHING PATTERN "*.h.inc" PATTERN "CMakeFiles" EXCLUDE)
+
+# find_package(Tilewright).
+set(config lib/cmake/Tilewright)
+install(TARGETS tilewright_ir EXPORT TilewrightTargets DESTINATION lib INCLUDES DESTINATION include/tilewright)
+install(EXPORT TilewrightTargets DESTINATION ${config})
+configure_package_config_file(cmake/TilewrightConfig.cmake.in TilewrightConfig.cmake INSTALL_DESTINATION ${config})
+write_basic_package_version_file(TilewrightConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/TilewrightConfig.cmake ${PROJECT_BINARY_DIR}/TilewrightConfigVersion.cmake
+  cmake/TilewrightMlir.cmake cmake/TilewrightTesting.cmake plugins/api/TilewrightPlugin.cmake
+  plugins/api/embed-texts.cmake DESTINATION ${config})
+install(FILES tests/lit.base.cfg.py DESTINATION share/tilewright)
+
+# What `tilewright plugins new` copies; programs find it beside their own folder, built or installed.
+set(template ${PROJECT_BINARY_DIR}/share/tilewright/template)
+file(GLOB files CONFIGURE_DEPENDS plugins/_template/* tests/plugins/_template/*)
+add_custom_command(OUTPUT ${template}.stamp
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUT=${template} -P ${PROJECT_SOURCE_DIR}/cmake/make-template.cmake
+  COMMAND ${CMAKE_COMMAND} -E touch ${template}.stamp
+  DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/make-template.cmake VERBATIM)
+add_custom_target(tilewright_template ALL DEPENDS ${template}.stamp)
+install(DIRECTORY ${template} DESTINATION share/tilewright)
+
+# `make package`: a Debian package. Libraries are found by dpkg-shlibdeps; what plugins are built and tested with is suggested.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tilewright)
+set(CPACK_PACKAGE_VENDOR "Tilewright developers")
+set(CPACK_PACKAGE_CONTACT "Tilewright developers <dev@tilewright.org>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Compiles transformer models ahead of time, every technique a plugin")
+set(CPACK_PACKAGE_DESCRIPTION "Programs, runtime, plugins, and what plugins outside are built with.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY} ${LLVM_LIBRARY_DIR})
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libmlir-${LLVM_VERSION_MAJOR} (>= 1:${LLVM_VERSION_MAJOR}.${LLVM_VERSION_MINOR})")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, g++ | clang, libmlir-${LLVM_VERSION_MAJOR}-dev, mlir-${LLVM_VERSION_MAJOR}-tools, llvm-${LLVM_VERSION_MAJOR}-dev, llvm-${LLVM_VERSION_MAJOR}-tools, libgtest-dev")
+include(CPack)

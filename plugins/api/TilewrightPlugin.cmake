@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# add_tilewright_plugin(NAME sources... [SAMPLES samples.mlir] [LINK libs...]): libtilewright_<NAME>.so in the plugin folder,
-# linked to the shared libMLIR alone. If the folder has <Name>.td handled by tilewright_tablegen_dialect, call that first.
-# The library carries SAMPLES and the manual that the dialects' ODS makes; `tilewright plugins check` works from both.
+# add_tilewright_plugin(NAME sources... [SAMPLES samples.mlir] [LINK libs...]): libtilewright_<NAME>.so, linked to the shared
+# libMLIR alone, with the version of the project that it is in. If the folder has <Name>.td handled by
+# tilewright_tablegen_dialect, call that first. The library carries SAMPLES and the manual that the dialects' ODS makes;
+# `tilewright plugins check` works from both. That of a plugin outside lies at the top of its build folder, and is installed
+# where `tilewright` looks for plugins.
 set(TILEWRIGHT_PLUGIN_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
-add_custom_target(tilewright_plugins)
+if(NOT TARGET tilewright_plugins)
+  add_custom_target(tilewright_plugins) # those that Tilewright ships
+endif()
+
 function(add_tilewright_plugin name)
   cmake_parse_arguments(ARG "" "SAMPLES" "LINK" ${ARGN})
+  if(NOT name MATCHES "^[a-z][a-z0-9_]*$")
+    message(FATAL_ERROR "add_tilewright_plugin: found name '${name}', wanted lower-case letters, digits and underscores")
+  endif()
   get_property(manuals DIRECTORY PROPERTY TILEWRIGHT_MANUALS)
   set(samples "")
   if(ARG_SAMPLES)
@@ -21,10 +29,17 @@ function(add_tilewright_plugin name)
     set_source_files_properties(${texts} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   endif()
   tilewright_mlir_library(tilewright_${name} SHARED ${ARG_UNPARSED_ARGUMENTS} ${texts} LINK tilewright_ir ${ARG_LINK})
-  set_target_properties(tilewright_${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${TILEWRIGHT_PLUGIN_OUTPUT_DIRECTORY})
   target_compile_definitions(tilewright_${name} PRIVATE TILEWRIGHT_PLUGIN_NAME="${name}" TILEWRIGHT_PLUGIN_VERSION="${PROJECT_VERSION}")
   if(NOT TILEWRIGHT_SANITIZE) # a sanitizer's runtime is in the program alone
     target_link_options(tilewright_${name} PRIVATE -Wl,-z,defs)
   endif()
-  add_dependencies(tilewright_plugins tilewright_${name})
+  if(PROJECT_NAME STREQUAL "tilewright")
+    set_target_properties(tilewright_${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${TILEWRIGHT_PLUGIN_OUTPUT_DIRECTORY})
+    add_dependencies(tilewright_plugins tilewright_${name})
+  else()
+    set_target_properties(tilewright_${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  endif()
+  if(CMAKE_PROJECT_NAME STREQUAL PROJECT_NAME AND NOT PROJECT_NAME STREQUAL "tilewright")
+    install(TARGETS tilewright_${name} DESTINATION lib/tilewright/plugins)
+  endif()
 endfunction()

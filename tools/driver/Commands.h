@@ -69,4 +69,11 @@ struct PluginsOptions {
 };
 int listPlugins(const PluginsOptions &options);
 
+struct NewPluginOptions {
+  std::string name;
+  std::string folder; ///< empty: a folder of that name in the current one
+};
+/// Writes a plugin of this name that builds and passes its tests (share/tilewright/template, renamed).
+int newPlugin(const NewPluginOptions &options);
+
 } // namespace tilewright::driver

@@ -126,6 +126,16 @@ int main(int argc, char **argv) {
   list->footer("Example:\n  tilewright plugins list");
   list->callback([&] { result = listPlugins(plugins); });
 
+  NewPluginOptions fresh;
+  CLI::App *create =
+      command->add_subcommand("new", "Write a new plugin that builds and passes its tests: one op, one pass");
+  create->add_option("name", fresh.name, "Its name, in snake_case: also that of its dialect and library")->required();
+  create->add_option("--dir", fresh.folder, "Folder to write to, absent or empty (default: the name)");
+  create->footer(
+      "Example:\n  tilewright plugins new talking_heads --dir ~/talking_heads\n  cd ~/talking_heads && cmake "
+      "-B build && cmake --build build && ctest --test-dir build");
+  create->callback([&] { result = newPlugin(fresh); });
+
   tilewright::conformance::CheckOptions check;
   command = command->add_subcommand("check", "Check that a plugin keeps what its interfaces promise");
   command->add_option("plugin", check.plugin, "The plugin: a file, or a name to look for")->required();

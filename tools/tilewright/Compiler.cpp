@@ -20,7 +20,7 @@ const char *const compilerCommands[][2] = {{"import", "Turn a model file into a 
                                            {"compile", "Compile a graph ahead of time"},
                                            {"verify", "Compare a compiled model with the reference"},
                                            {"reference", "Write text with the reference interpreter"},
-                                           {"plugins", "List plugins"},
+                                           {"plugins", "List, check and begin plugins"},
                                            {nullptr, nullptr}};
 
 bool isCompilerCommand(const std::string &name) {
