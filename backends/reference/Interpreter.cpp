@@ -25,6 +25,7 @@ public:
   Engine(OwningOpRef<ModuleOp> lowered, WeightProvider &weights) : Interpreter(std::move(lowered), weights) {}
 
   FailureOr<std::vector<RunValue>> run(StringRef name, std::vector<RunValue> inputs) override;
+  StateRows<double> rowsOf(const StateHandle &state) const override;
 
 private:
   using Val = Value<Real>;
@@ -123,7 +124,12 @@ FailureOr<SmallVector<Value<Real>>> Engine<Real>::evaluate(Operation *op, ArrayR
       })
       .Case([&](func::CallOp callOp) -> Result {
         auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(callOp, callOp.getCalleeAttr());
-        return call(op, callee, operands);
+        if (callTap)
+          callTap(op, /*begins=*/true);
+        Result results = call(op, callee, operands);
+        if (callTap)
+          callTap(op, /*begins=*/false);
+        return results;
       })
       .template Case<tw::ConstantOp, arith::ConstantOp>([&](auto constant) -> Result {
         auto elements = dyn_cast<ElementsAttr>(constant.getValue());
@@ -241,6 +247,20 @@ template <typename Real> RunValue Engine<Real>::output(const Val &value) {
   if (value.state || (!value.array && !value.weight))
     return StateHandle{value.state};
   return Tensor::from(*whole(value));
+}
+
+template <typename Real> StateRows<double> Engine<Real>::rowsOf(const StateHandle &handle) const {
+  StateRows<double> copy;
+  auto state = std::static_pointer_cast<const StateRows<Real>>(handle.rows);
+  if (!state)
+    return copy;
+  for (const auto &sequence : state->sequences) {
+    auto &to = copy.sequences.emplace_back();
+    to.rows = sequence.rows;
+    for (const auto &buffer : sequence.buffers)
+      to.buffers.push_back({buffer.trailing, std::vector<double>(buffer.values.begin(), buffer.values.end())});
+  }
+  return copy;
 }
 
 template <typename Real>

@@ -13,6 +13,8 @@ enum class Precision { F32, F64 };
 
 /// Called behind each op that has run, with its results; a state is an opaque handle.
 using Tap = std::function<void(mlir::Operation *op, llvm::ArrayRef<RunValue> results)>;
+/// Called before and behind the body of each call of a function, with the call.
+using CallTap = std::function<void(mlir::Operation *call, bool begins)>;
 
 class Interpreter {
 public:
@@ -28,7 +30,13 @@ public:
   virtual mlir::FailureOr<std::vector<RunValue>> run(llvm::StringRef function, std::vector<RunValue> inputs) = 0;
 
   /// Set from now on; empty: none.
-  void setTap(Tap newTap) { tap = std::move(newTap); }
+  void setTap(Tap newTap, CallTap newCallTap = {}) {
+    tap = std::move(newTap);
+    callTap = std::move(newCallTap);
+  }
+
+  /// What a state of this interpreter holds.
+  virtual StateRows<double> rowsOf(const StateHandle &state) const = 0;
 
   /// The copy that runs; ops given to the tap are its.
   mlir::ModuleOp module() const { return *lowered; }
@@ -40,6 +48,7 @@ protected:
   mlir::OwningOpRef<mlir::ModuleOp> lowered;
   WeightProvider &weights;
   Tap tap;
+  CallTap callTap;
 };
 
 } // namespace tilewright::reference

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/interfaces/Decompose.h"
 
+#include "ir/interfaces/ValueTags.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -14,7 +16,9 @@ struct Created : OpBuilder::Listener {
   SmallVector<Operation *> ops;
 };
 
+/// Neither a tag nor the name of a value.
 Location withoutMetadata(Location location) {
+  location = withoutTag(location);
   auto fused = dyn_cast<FusedLoc>(location);
   if (!fused || !fused.getMetadata())
     return location;
@@ -35,13 +39,19 @@ LogicalResult decompose(ReferenceLowering op) {
     fits = (*values)[i].getType() == op->getResult(i).getType();
   if (!fits)
     return op->emitOpError("has a reference lowering whose results are not of its types");
-  for (Operation *made : created.ops) {
-    if (llvm::any_of(*values, [&](Value value) { return value.getDefiningOp() == made; })) {
-      made->setLoc(op->getLoc());
-      made->setAttr("tw.origin", b.getStringAttr(op->getName().getStringRef()));
-    } else {
-      made->setLoc(withoutMetadata(made->getLoc()));
-    }
+  for (Operation *made : created.ops)
+    made->setLoc(withoutMetadata(made->getLoc()));
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
+    Operation *made = value.getDefiningOp();
+    if (!llvm::is_contained(created.ops, made))
+      continue;
+    made->setLoc(op->getLoc());
+    made->setAttr("tw.origin", b.getStringAttr(op->getName().getStringRef()));
+    // Which result of the decomposed op this is; an op decomposed before it had only this one left.
+    if (Attribute outer = op->getAttr("tw.origin_result"))
+      made->setAttr("tw.origin_result", outer);
+    else if (op->getNumResults() > 1)
+      made->setAttr("tw.origin_result", b.getI64IntegerAttr(result.getResultNumber()));
   }
   op->replaceAllUsesWith(*values);
   op->erase();

@@ -8,8 +8,9 @@ namespace tilewright {
 /// Replaces `op` by its reference lowering, one step: what it makes may have lowerings of its own. Fails with a
 /// diagnostic on the op when it has no decomposition or the results' types differ; then only dead ops are left behind.
 ///
-/// The op that makes a result carries the old op's name as `tw.origin` and its location; locations of the ops before it
-/// lose their metadata, so that a location names one value still.
+/// The op that makes a result carries the old op's name as `tw.origin` and its location, and the result's number as
+/// `tw.origin_result` where there are several; locations of the ops before it lose their metadata (names, and the
+/// tag of ir/interfaces/ValueTags.h), so that a location names one value still.
 mlir::LogicalResult decompose(ReferenceLowering op);
 
 } // namespace tilewright

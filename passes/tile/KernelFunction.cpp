@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/tile/KernelFunction.h"
 
+#include "ir/interfaces/ValueTags.h"
 #include "ir/tw/Tw.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -154,7 +155,7 @@ Operation *KernelFunction::dispatch(OpBuilder &builder, llvm::function_ref<Value
   for (Value value : outputs)
     types.push_back(value.getType());
   auto map = AffineMap::get(0, 4, chunks);
-  return tw::DispatchOp::create(builder, loc, types, FlatSymbolRefAttr::get(func.getSymNameAttr()), inputs,
+  return tw::DispatchOp::create(builder, withTagsOf(loc, outputs), types, FlatSymbolRefAttr::get(func.getSymNameAttr()), inputs,
                                 AffineMapAttr::get(map));
 }
 

@@ -3,6 +3,7 @@
 #include "passes/tile/Passes.h"
 
 #include "ir/interfaces/Interfaces.h"
+#include "ir/interfaces/ValueTags.h"
 #include "ir/tile/Tile.h"
 #include "ir/tw/Tw.h"
 
@@ -47,7 +48,7 @@ public:
       if (!quantized) {
         // Behind the input, so that it dominates every linear map of that input.
         b.setInsertionPointAfterValue(op.getInput());
-        quantized = tw::QuantizeRowsOp::create(b, op.getLoc(), op.getInput(), block);
+        quantized = tw::QuantizeRowsOp::create(b, withoutTag(op.getLoc()), op.getInput(), block);
         b.setInsertionPoint(op);
       }
       auto integer =

@@ -49,8 +49,14 @@ struct VerifyOptions {
   std::vector<std::string> plugins;
   int maxTokens = 0; ///< greedy tokens to compare as well
   bool json = false;
+  /// Of what --per-op and --bisect compile; with an artifact its own counts.
+  std::string numerics = "fast";
+  std::vector<std::string> targets;
 };
+/// The model as a whole.
 int verifyModel(const VerifyOptions &options);
+/// Every fused group for itself.
+int verifyPerOp(const VerifyOptions &options);
 
 struct ReferenceOptions {
   std::string input;

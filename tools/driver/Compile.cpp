@@ -100,12 +100,9 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
     classes.push_back(std::move(*program));
   }
 
-  auto compile = [&](ModuleOp kernels, const CpuLevel &level, StringRef suffix, const ShapeClass &shapeClass) {
-    PipelineOptions own = pipeline;
-    own.shapeClass = shapeClass.name.str();
-    return compileKernels(kernels, level, suffix, kernelStages(session.host().stages, own, options.dumpAfter));
-  };
-  if (int code = writeArtifact(session, classes, *levels, compile, manifest, folder, progress))
+  if (int code =
+          writeArtifact(session, classes, *levels, ordinaryCompiler(session.host().stages, pipeline, options.dumpAfter),
+                        manifest, folder, progress))
     return code;
   if (int code = report(folder.commit(), WorkFailed))
     return code;

@@ -12,6 +12,7 @@
 #include "runtime/api/artifact_generated.h"
 #include "tools/driver/OutputFolder.h"
 #include "tools/driver/Session.h"
+#include "tools/driver/step/CompiledStep.h"
 
 #include "mlir/IR/OwningOpRef.h"
 
@@ -30,6 +31,8 @@ struct ClassProgram {
 /// The CPU levels that `targets` name ("cpu": this machine's best and avx2; "cpu:portable": all; "cpu:LEVEL"), weakest
 /// first, each once.
 llvm::Expected<std::vector<const CpuLevel *>> levelsOf(llvm::ArrayRef<std::string> targets);
+/// The strongest of them that runs here.
+llvm::Expected<const CpuLevel *> strongestOf(llvm::ArrayRef<std::string> targets);
 
 /// Fills the manifest's state table from the entry function's state arguments and returns where each begins.
 mlir::FailureOr<ProgramTables> describeStates(mlir::ModuleOp module, llvm::StringRef entry,
@@ -66,6 +69,10 @@ mlir::LogicalResult compileLevel(llvm::MutableArrayRef<ClassProgram> classes, ll
                                  std::vector<ObjectBytes> &objects, std::vector<std::string> &entries,
                                  artifact::ManifestT &manifest);
 
+/// The kernel compiler of the compile command: compileKernels with kernelStages.
+KernelCompiler ordinaryCompiler(const StageRegistry &stages, const PipelineOptions &options,
+                                const std::string &dumpAfter = "");
+
 /// What every manifest of this graph says: model, tokenizer, plugins, numerics.
 artifact::ManifestT describeModel(Session &session, llvm::StringRef numerics);
 
@@ -74,5 +81,11 @@ artifact::ManifestT describeModel(Session &session, llvm::StringRef numerics);
 int writeArtifact(Session &session, llvm::MutableArrayRef<ClassProgram> classes,
                   llvm::ArrayRef<const CpuLevel *> levels, const KernelCompiler &compile, artifact::ManifestT &manifest,
                   const OutputFolder &folder, Progress &progress);
+
+/// Compiles the classes for one level of this machine and loads the result, with room for `tokens` tokens; nothing
+/// stays on disk.
+llvm::Expected<std::unique_ptr<CompiledStep>> compileStep(Session &session, llvm::MutableArrayRef<ClassProgram> classes,
+                                                          const CpuLevel *level, const KernelCompiler &compile,
+                                                          llvm::StringRef numerics, int64_t tokens);
 
 } // namespace tilewright::driver

@@ -34,10 +34,27 @@ static StringRef severity(DiagnosticSeverity value) {
   return "error";
 }
 
-static void print(const Diagnostic &diagnostic) {
-  Location location = diagnostic.getLocation();
-  if (!isa<UnknownLoc>(location))
+/// "file:line:column: " of the innermost file location; column 0 is none.
+static void printPlace(Location location) {
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    return printPlace(fused.getLocations().front());
+  if (auto name = dyn_cast<NameLoc>(location))
+    return printPlace(name.getChildLoc());
+  if (isa<UnknownLoc>(location))
+    return;
+  auto file = dyn_cast<FileLineColLoc>(location);
+  if (!file) {
     llvm::errs() << location << ": ";
+    return;
+  }
+  llvm::errs() << file.getFilename().getValue() << ":" << file.getLine();
+  if (file.getColumn() != 0)
+    llvm::errs() << ":" << file.getColumn();
+  llvm::errs() << ": ";
+}
+
+static void print(const Diagnostic &diagnostic) {
+  printPlace(diagnostic.getLocation());
   llvm::errs() << severity(diagnostic.getSeverity()) << ": " << diagnostic.str() << "\n";
 }
 

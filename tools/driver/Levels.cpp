@@ -46,6 +46,16 @@ llvm::Expected<std::vector<const CpuLevel *>> levelsOf(ArrayRef<std::string> tar
   return levels;
 }
 
+llvm::Expected<const CpuLevel *> strongestOf(ArrayRef<std::string> targets) {
+  auto levels = levelsOf(targets);
+  if (!levels)
+    return levels.takeError();
+  for (const CpuLevel *level : llvm::reverse(*levels))
+    if (level->runsHere())
+      return level;
+  return llvm::createStringError("this CPU runs none of the levels; the weakest of them is " + levels->front()->name);
+}
+
 LogicalResult runGraphStages(ModuleOp module, const StageRegistry &stages, const PipelineOptions &options,
                              StageObserver observer) {
   for (StringRef stage : stageNames()) {
@@ -150,6 +160,16 @@ KernelStages kernelStages(const StageRegistry &stages, const PipelineOptions &op
     llvm::outs() << (dumpAfter == "emit" ? "; " : "// ") << kernel << " after " << dumpAfter << "\n" << text;
   };
   return behind;
+}
+
+KernelCompiler ordinaryCompiler(const StageRegistry &stages, const PipelineOptions &options,
+                                const std::string &dumpAfter) {
+  return [&stages, options, dumpAfter](ModuleOp kernels, const CpuLevel &level, StringRef suffix,
+                                       const ShapeClass &shapeClass) {
+    PipelineOptions own = options;
+    own.shapeClass = shapeClass.name.str();
+    return compileKernels(kernels, level, suffix, kernelStages(stages, own, dumpAfter));
+  };
 }
 
 LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entry, const CpuLevel &level,

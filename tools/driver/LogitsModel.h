@@ -19,10 +19,6 @@ public:
   virtual std::string numerics() const = 0;
 };
 
-/// The interpreter on the session's module (as translated).
-llvm::Expected<std::unique_ptr<LogitsModel>> referenceModel(Session &session, mlir::ModuleOp module,
-                                                            reference::Precision precision);
-
 /// A compiled model, through the runtime's C interface.
 llvm::Expected<std::unique_ptr<LogitsModel>> artifactModel(const std::string &folder);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `tilewright reference`: greedy text from the interpreter.
 #include "tools/driver/Commands.h"
-#include "tools/driver/LogitsModel.h"
+#include "tools/driver/ReferenceModel.h"
 #include "tools/driver/text/GraphText.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -20,7 +20,8 @@ int generateByReference(const ReferenceOptions &options) {
     return report(llvm::createStringError(options.input + ": " + message), BadInput);
   if (ids.empty())
     return report(llvm::createStringError("the prompt is empty and the model has no begin token"), BadInput);
-  auto model = referenceModel(session, module, options.f64 ? reference::Precision::F64 : reference::Precision::F32);
+  auto model =
+      ReferenceModel::create(session, module, options.f64 ? reference::Precision::F64 : reference::Precision::F32);
   if (!model)
     return report(model.takeError(), WorkFailed);
 

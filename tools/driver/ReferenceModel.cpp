@@ -1,73 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The reference interpreter as a LogitsModel: one sequence, step by step.
-#include "tools/driver/LogitsModel.h"
+#include "tools/driver/ReferenceModel.h"
 
 #include "ir/tw/Tw.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 
 namespace tilewright::driver {
-namespace {
 
-/// Bytes of the graph's weights for the interpreter.
-class GraphWeights : public reference::WeightProvider {
-public:
-  explicit GraphWeights(const GraphFile &graph) : graph(graph) {}
-  llvm::Expected<ArrayRef<uint8_t>> bytes(ml_program::GlobalOp global) override {
-    auto index = global->getAttrOfType<IntegerAttr>("tw.weight_index");
-    if (!index)
-      return llvm::createStringError("weight '" + global.getSymName() + "' is not one of the graph's");
-    return graph.weights().bytes(static_cast<size_t>(index.getInt()));
-  }
+llvm::Expected<ArrayRef<uint8_t>> GraphWeights::bytes(ml_program::GlobalOp global) {
+  auto index = global->getAttrOfType<IntegerAttr>("tw.weight_index");
+  if (!index)
+    return llvm::createStringError("weight '" + global.getSymName() + "' is not one of the graph's");
+  return graph.weights().bytes(static_cast<size_t>(index.getInt()));
+}
 
-private:
-  const GraphFile &graph;
-};
+ReferenceModel::ReferenceModel(const GraphFile &graph, reference::Precision precision)
+    : weights(graph), entry(graph.graph().entry()->str()), vocabulary(graph.graph().vocab_size()),
+      precision(precision) {}
 
-class ReferenceModel : public LogitsModel {
-public:
-  ReferenceModel(const GraphFile &graph, reference::Precision precision)
-      : weights(graph), entry(graph.graph().entry()->str()), vocabulary(graph.graph().vocab_size()),
-        precision(precision) {}
+llvm::Expected<std::unique_ptr<ReferenceModel>> ReferenceModel::create(Session &session, ModuleOp module,
+                                                                       reference::Precision precision) {
+  std::unique_ptr<ReferenceModel> model(new ReferenceModel(session.graph(), precision));
+  auto created = reference::Interpreter::create(module, model->weights, precision);
+  if (failed(created))
+    return llvm::createStringError("the model has no reference form (see above)");
+  model->interpreter = std::move(*created);
+  model->function = model->interpreter->module().lookupSymbol<func::FuncOp>(model->entry);
+  if (llvm::Error error = model->reset())
+    return std::move(error);
+  return model;
+}
 
-  llvm::Error open(ModuleOp module) {
-    auto created = reference::Interpreter::create(module, weights, precision);
-    if (failed(created))
-      return llvm::createStringError("the model has no reference form (see above)");
-    interpreter = std::move(*created);
-    function = interpreter->module().lookupSymbol<func::FuncOp>(entry);
-    return reset();
-  }
+llvm::Error ReferenceModel::reset() {
+  states.assign(static_cast<size_t>(
+                    llvm::count_if(function.getArgumentTypes(), [](Type type) { return isa<tw::StateType>(type); })),
+                {});
+  length = 0;
+  return llvm::Error::success();
+}
 
-  llvm::Error reset() override {
-    states.assign(static_cast<size_t>(
-                      llvm::count_if(function.getArgumentTypes(), [](Type type) { return isa<tw::StateType>(type); })),
-                  {});
-    length = 0;
-    return llvm::Error::success();
-  }
-
-  llvm::Expected<std::vector<double>> step(ArrayRef<int32_t> tokens, bool lastOnly) override;
-  int64_t vocab() const override { return vocabulary; }
-  std::string numerics() const override { return precision == reference::Precision::F64 ? "f64" : "f32"; }
-
-private:
-  static reference::Tensor numbers(ArrayRef<int64_t> values) {
-    reference::Tensor tensor = reference::Tensor::ints({static_cast<int64_t>(values.size())});
-    tensor.integers.assign(values.begin(), values.end());
-    return tensor;
-  }
-
-  GraphWeights weights;
-  std::string entry;
-  int64_t vocabulary;
-  reference::Precision precision;
-  std::unique_ptr<reference::Interpreter> interpreter;
-  func::FuncOp function;
-  std::vector<reference::StateHandle> states;
-  int64_t length = 0;
-};
+static reference::Tensor numbers(ArrayRef<int64_t> values) {
+  reference::Tensor tensor = reference::Tensor::ints({static_cast<int64_t>(values.size())});
+  tensor.integers.assign(values.begin(), values.end());
+  return tensor;
+}
 
 llvm::Expected<std::vector<double>> ReferenceModel::step(ArrayRef<int32_t> tokens, bool lastOnly) {
   const int64_t count = static_cast<int64_t>(tokens.size());
@@ -112,16 +88,6 @@ llvm::Expected<std::vector<double>> ReferenceModel::step(ArrayRef<int32_t> token
   }
   length += count;
   return logits;
-}
-
-} // namespace
-
-llvm::Expected<std::unique_ptr<LogitsModel>> referenceModel(Session &session, ModuleOp module,
-                                                            reference::Precision precision) {
-  auto model = std::make_unique<ReferenceModel>(session.graph(), precision);
-  if (llvm::Error error = model->open(module))
-    return std::move(error);
-  return model;
 }
 
 } // namespace tilewright::driver

@@ -9,8 +9,8 @@
 //   tokens
 //            equal up to the first step closer than 0.7.
 #include "tools/driver/Commands.h"
-#include "tools/driver/LogitsModel.h"
-#include "tools/driver/text/GraphText.h"
+#include "tools/driver/ReferenceModel.h"
+#include "tools/driver/VerifyPrompts.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -230,21 +230,24 @@ int finish(Summary &sum, const Promise &promise, llvm::StringRef numerics, bool 
 
 /// The prompts to compare on, as ids.
 llvm::Expected<std::vector<Expected>> promptsFor(Session &session, const VerifyOptions &options) {
-  GraphText text;
-  std::string message;
-  if (!text.open(session.graph().graph().tokenizer(), message))
-    return llvm::createStringError(options.input + ": " + message);
-  std::vector<Expected> prompts;
-  for (const std::string &prompt : options.prompts.empty() ? seededPrompts() : options.prompts) {
-    Expected entry;
-    entry.text = prompt;
-    if (!text.encode(prompt, entry.ids, message))
-      return llvm::createStringError(message);
-    if (entry.ids.empty())
-      return llvm::createStringError("a prompt is empty and the model has no begin token");
-    prompts.push_back(std::move(entry));
+  llvm::Expected<std::vector<PromptIds>> ids = promptIds(session, options.prompts, seededPrompts());
+  if (!ids)
+    return ids.takeError();
+  std::vector<Expected> prompts(ids->size());
+  for (auto [prompt, entry] : llvm::zip_equal(*ids, prompts)) {
+    entry.text = std::move(prompt.text);
+    entry.ids = std::move(prompt.ids);
   }
   return prompts;
+}
+
+llvm::Expected<std::unique_ptr<LogitsModel>> modelUnderTest(Session &session, mlir::ModuleOp module,
+                                                            const VerifyOptions &options) {
+  if (!options.artifact.empty())
+    return artifactModel(options.artifact);
+  // Stored results are f64's: the interpreter itself answers for them in f64.
+  return ReferenceModel::create(session, module,
+                                options.expected.empty() ? reference::Precision::F32 : reference::Precision::F64);
 }
 
 } // namespace
@@ -259,15 +262,12 @@ int verifyModel(const VerifyOptions &options) {
   if (!prompts)
     return report(prompts.takeError(), BadInput);
 
-  // Stored results are f64's: the interpreter itself answers for them in f64.
-  const auto precision = options.expected.empty() ? reference::Precision::F32 : reference::Precision::F64;
-  llvm::Expected<std::unique_ptr<LogitsModel>> model =
-      options.artifact.empty() ? referenceModel(session, module, precision) : artifactModel(options.artifact);
+  llvm::Expected<std::unique_ptr<LogitsModel>> model = modelUnderTest(session, module, options);
   if (!model)
     return report(model.takeError(), WorkFailed);
   std::unique_ptr<LogitsModel> truthModel;
   if (options.expected.empty()) {
-    llvm::Expected<std::unique_ptr<LogitsModel>> made = referenceModel(session, module, reference::Precision::F64);
+    auto made = ReferenceModel::create(session, module, reference::Precision::F64);
     if (!made)
       return report(made.takeError(), WorkFailed);
     truthModel = std::move(*made);
