@@ -4,7 +4,6 @@
 # tilewright_tablegen_dialect, call that first. The library carries SAMPLES and the manual that the dialects' ODS makes;
 # `tilewright plugins check` works from both. That of a plugin outside lies at the top of its build folder, and is installed
 # where `tilewright` looks for plugins.
-set(TILEWRIGHT_PLUGIN_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 if(NOT TARGET tilewright_plugins)
   add_custom_target(tilewright_plugins) # those that Tilewright ships
 endif()
@@ -22,7 +21,7 @@ function(add_tilewright_plugin name)
   set(texts "")
   if(samples OR manuals)
     set(texts ${CMAKE_CURRENT_BINARY_DIR}/${name}_texts.cpp)
-    set(script ${TILEWRIGHT_PLUGIN_CMAKE_DIR}/embed-texts.cmake)
+    set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed-texts.cmake)
     add_custom_command(OUTPUT ${texts}
       COMMAND ${CMAKE_COMMAND} -DOUT=${texts} "-DSAMPLES=${samples}" "-DMANUALS=${manuals}" -P ${script}
       DEPENDS ${samples} ${manuals} ${script} VERBATIM)

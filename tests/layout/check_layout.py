@@ -21,8 +21,10 @@ MAY_INCLUDE = {
     "runtime": [],
 }
 TOP = [*MAY_INCLUDE, "plugins", "tools", "tests", "bench", "examples"]
-# Where a plugin may be named by somebody else: data, end-to-end tests and what people read.
-MAY_NAME_PLUGINS = ("frontend/families/", "tests/e2e/", "tests/golden/", "docs/", "bench/", "examples/")
+# Where a plugin may be named by somebody else: data, end-to-end tests and measurements, by its ops alone, ...
+MAY_NAME_OPS = ("frontend/families/", "tests/e2e/", "tests/golden/", "bench/")
+# ... and what people read, in any way.
+MAY_NAME_PLUGINS = ("docs/", "examples/")
 
 
 class Tree:
@@ -77,7 +79,8 @@ def includes(tree):
             if not match:
                 continue
             target = match[1]
-            if os.path.dirname(path) and os.path.isfile(os.path.join(tree.root, os.path.dirname(path), target)):
+            # A folder of examples is a project of its own, with its own root.
+            if top != "examples" and os.path.dirname(path) and os.path.isfile(os.path.join(tree.root, os.path.dirname(path), target)):
                 tree.error(path, number, f'include "{target}" is relative; wanted the path from the repository root')
             if target.split("/")[0] not in TOP:
                 continue
@@ -166,7 +169,9 @@ def plugin_names(tree):
             pattern = rf"\b(?:{'|'.join(forms)})\b"
             if re.match(r"tests/plugins/|plugins/[^/]+/samples\.mlir$", path) and re.search(rf"REQUIRES:.*\bplugin-{name}\b", tree.text(path)):
                 continue  # how two plugins work together is a test of one of them, left out where the other is absent
-            if path.startswith("tests/"):
+            if path.startswith(MAY_NAME_OPS):
+                pattern = rf"(?:plugins/|tilewright_|tilewright::){name}\b"
+            elif path.startswith("tests/"):
                 pattern = rf"\b(?:{name}\.(?!mlir|cpp|json|h\b|td\b)[a-z]\w*|plugins/{name}|tilewright_{name}|tilewright::{name})\b"
             for number, line in enumerate(text, 1):
                 if match := re.search(pattern, line):
@@ -199,7 +204,7 @@ def dialects(tree):
     for path in tree.select(".td"):
         match = re.search(r'\bdef\s+\w+\s*:\s*Dialect\s*\{.*?let\s+name\s*=\s*"([^"]+)"', tree.text(path), re.S)
         folder = os.path.dirname(path)
-        if not match or path.startswith(("plugins/_template/", "tests/")):
+        if not match or path.startswith(("plugins/_template/", "tests/", "examples/")):
             continue
         name = match[1]
         if name != os.path.basename(folder):
