@@ -12,7 +12,7 @@ PROMPT ?= The capital of France is
 STEP   := tools/step
 
 help: ## list the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-19s%s\n", $$1, $$2 }'
 	@echo
 	@echo "  JOBS=$(JOBS)  BUILD=$(BUILD)  PRESET=$(PRESET)  (override on the command line)"
 
