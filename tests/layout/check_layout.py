@@ -221,7 +221,7 @@ def dialects(tree):
         if not re.search(rf"add_tilewright_plugin\(\s*{name}\b", tree.text(build)):
             tree.error(build, 1, f"no add_tilewright_plugin({name} ...): the library is named by the folder")
         tests = [os.path.basename(f) for f in tree.lit_tests() if f.startswith(f"tests/plugins/{name}/")]
-        for kind in ("load",) + (("numerics",) if any(f.startswith(f"plugins/{name}/") for f in tree.select(".td")) else ()):
+        for kind in ("load", "conformance") + (("numerics",) if any(f.startswith(f"plugins/{name}/") for f in tree.select(".td")) else ()):
             if not any(test.startswith(kind) for test in tests):
                 tree.error(build, 1, f"the plugin has no tests/plugins/{name}/{kind}*")
 

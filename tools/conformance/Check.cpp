@@ -16,32 +16,33 @@ namespace {
 std::vector<Job> prepare(const Target &target) {
   auto *environment = new Environment(target); // the child ends without destructors
   std::vector<Job> jobs;
-  auto add = [&](std::string subject, std::string check, std::function<Finding()> run) {
-    jobs.push_back({std::move(subject), std::move(check), [run = std::move(run)] { return watchThreads(run); }});
+  auto add = [&](std::string subject, std::string check, std::function<Finding()> run, std::string needs = "") {
+    jobs.push_back(
+        {std::move(subject), std::move(check), [run = std::move(run)] { return watchThreads(run); }, std::move(needs)});
   };
   const Environment &e = *environment;
-  bool usable = true;
   for (Finding &finding : environment->load()) {
-    usable &= finding.outcome != Outcome::Failed || finding.check == "samples" || finding.check == "provisions";
     std::string subject = finding.subject, check = finding.check;
     jobs.push_back({subject, check, [finding] { return finding; }});
   }
-  if (!usable)
+  if (!e.isUsable)
     return jobs;
   for (const std::string &op : environment->ops) {
     add(op, "manual", [&e, &op] { return checkManual(e.target.manual, op); });
     add(op, "samples", [&e, &op] { return checkSamples(e, op); });
     add(op, "round trip", [&e, &op] { return checkRoundTrip(e, op); });
     add(op, "bad samples", [&e, &op] { return checkBadSamples(e, op); });
+    add(op, "reference", [&e, &op] { return checkReference(e, op); });
+    add(op, "gradient", [&e, &op] { return checkGradient(e, op); }, "reference");
   }
   for (const StagePass &pass : environment->host.stages.all()) {
     if (pass.plugin != target.note.name)
       continue;
     std::string subject = "pass " + pass.name;
     add(subject, "ends", [&e, &pass] { return checkPassEnds(e, pass); });
-    add(subject, "changes", [&e, &pass] { return checkPassChanges(e, pass); });
-    add(subject, "idempotent", [&e, &pass] { return checkPassIdempotent(e, pass); });
-    add(subject, "results", [&e, &pass] { return checkPassResults(e, pass); });
+    add(subject, "changes", [&e, &pass] { return checkPassChanges(e, pass); }, "ends");
+    add(subject, "idempotent", [&e, &pass] { return checkPassIdempotent(e, pass); }, "ends");
+    add(subject, "results", [&e, &pass] { return checkPassResults(e, pass); }, "ends");
   }
   return jobs;
 }
@@ -72,6 +73,8 @@ int checkPlugin(const CheckOptions &options) {
     findings.push_back(std::move(finding));
   };
   llvm::Expected<PluginNote> note = readPluginNote(*path);
+  if (!note && !llvm::sys::fs::is_regular_file(*path))
+    return complain(note.takeError(), BadInput); // no plugin at all
   if (!note) {
     add("note", failed(llvm::toString(note.takeError())));
   } else {

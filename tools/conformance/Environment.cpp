@@ -56,17 +56,11 @@ struct Registrations {
         found.push_back("command-line option '" + entry.getKey().str() + "'");
     for (const auto &entry : later.passLines)
       if (!passLines.contains(entry.getKey()) && entry.getKey().starts_with("--"))
-        found.push_back("pass '" + entry.getKey().drop_front(2).split(' ').first.str() + "'");
+        found.push_back("pass '" + entry.getKey().drop_front(2).split(' ').first.rtrim('-').str() + "'");
     llvm::sort(found);
     return found;
   }
 };
-
-Finding named(Finding finding, StringRef check) {
-  finding.subject = "plugin";
-  finding.check = check.str();
-  return finding;
-}
 
 } // namespace
 
@@ -92,50 +86,51 @@ Finding watchThreads(const std::function<Finding()> &run) {
   return finding;
 }
 
-std::vector<Finding> Environment::load() {
-  std::vector<Finding> findings;
-  // Loaded alone first: whatever appears now is the work of static constructors.
+Finding Environment::checkConstructors() {
   Registrations before = Registrations::now();
-  findings.push_back(named(watchThreads([&] {
-                             if (!dlopen(target.path.c_str(), RTLD_NOW | RTLD_LOCAL))
-                               return passed(); // the loader says it better, below
-                             std::vector<std::string> added = before.added(Registrations::now());
-                             if (added.empty())
-                               return passed();
-                             return failed("register " + llvm::join(added, ", ") +
-                                           "; register from the entry function, through its registries");
-                           }),
-                           "static constructors"));
-  if (findings.back().outcome == Outcome::Failed)
-    return findings;
+  announce("in its static constructors");
+  // Alone, before anything of it is called. What keeps it from being loaded the loader says better, later.
+  if (!dlopen(target.path.c_str(), RTLD_NOW | RTLD_LOCAL))
+    return passed();
+  std::vector<std::string> added = before.added(Registrations::now());
+  if (added.empty())
+    return passed();
+  return failed("register " + llvm::join(added, ", ") + "; register from the entry function, through its registries");
+}
 
-  findings.push_back(
-      named(watchThreads([&] {
-              std::vector<std::string> all = target.plugins;
-              all.push_back(target.path);
-              if (llvm::Error error =
-                      host.load(llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&threadCount)), all))
-                return failed(llvm::toString(std::move(error)));
-              for (const LoadedPlugin &loaded : host.plugins.loaded())
-                if (loaded.path == target.path)
-                  plugin = &loaded;
-              context = std::make_unique<MLIRContext>(host.dialects, MLIRContext::Threading::DISABLED);
-              context->printOpOnDiagnostic(false); // errors are quoted in one line
-              context->loadAllAvailableDialects();
-              return passed();
-            }),
-            "load"));
-  if (findings.back().outcome == Outcome::Failed)
-    return findings;
-
+Finding Environment::loadPlugin() {
+  announce("in its entry function");
+  std::vector<std::string> all = target.plugins;
+  all.push_back(target.path);
+  if (llvm::Error error =
+          host.load(llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&threadCount)), all))
+    return failed(llvm::toString(std::move(error)));
+  for (const LoadedPlugin &loaded : host.plugins.loaded())
+    if (loaded.path == target.path)
+      plugin = &loaded;
+  context = std::make_unique<MLIRContext>(host.dialects, MLIRContext::Threading::DISABLED);
+  context->printOpOnDiagnostic(false); // errors are quoted in one line
+  for (const std::string &dialect : plugin->dialects) {
+    announce("while dialect '" + dialect + "' registers its ops; is one of them there twice?");
+    context->getOrLoadDialect(dialect);
+  }
+  announce("while all dialects are loaded");
+  context->loadAllAvailableDialects();
   for (RegisteredOperationName name : context->getRegisteredOperations())
     if (llvm::is_contained(plugin->dialects, name.getDialectNamespace()))
       ops.push_back(name.getStringRef().str());
   llvm::sort(ops);
+  return passed();
+}
 
+Finding Environment::readSamples() {
+  if (target.samples.empty())
+    return failed("the plugin carries no samples: add_tilewright_plugin(... SAMPLES samples.mlir)");
   auto isLoaded = [&](const std::string &name) {
     return llvm::any_of(host.plugins.loaded(), [&](const LoadedPlugin &loaded) { return loaded.note.name == name; });
   };
+  unsigned leftOut = 0;
+  std::vector<std::string> wrong;
   for (const SampleText &sample : target.samples) {
     if (!llvm::all_of(sample.required, isLoaded)) {
       ++leftOut;
@@ -144,22 +139,20 @@ std::vector<Finding> Environment::load() {
     samples.push_back(&sample);
     if (sample.isBad)
       continue;
-    std::string error;
+    std::string place = "the sample of line " + std::to_string(sample.line), error;
+    announce("while " + place + " is parsed and verified");
     for (Program &program : Program::parse(*context, sample, error))
       programs.push_back(std::move(program));
     if (!error.empty())
-      badPrograms +=
-          (badPrograms.empty() ? "" : "\n") + ("the sample of line " + std::to_string(sample.line)) + ": " + error;
+      wrong.push_back(place + ": " + error);
   }
-  Finding found = passed(std::to_string(programs.size()) + " good functions" +
-                         (leftOut ? ", " + std::to_string(leftOut) + " samples left out for want of a plugin" : ""));
-  if (target.samples.empty())
-    found = failed("the plugin carries no samples: add_tilewright_plugin(... SAMPLES samples.mlir)");
-  else if (!badPrograms.empty())
-    found = failed(badPrograms);
-  findings.push_back(named(found, "samples"));
+  if (!wrong.empty())
+    return failed(llvm::join(wrong, "\n"));
+  return passed(std::to_string(programs.size()) + " good functions" +
+                (leftOut ? ", " + std::to_string(leftOut) + " samples left out for want of a plugin" : ""));
+}
 
-  // What the note promises is there, and the other way round.
+Finding Environment::checkProvisions() const {
   std::vector<std::string> wrong;
   for (StringRef provision : target.note.provides) {
     if (provision.consume_front("dialect:") && !llvm::is_contained(plugin->dialects, provision))
@@ -170,7 +163,24 @@ std::vector<Finding> Environment::load() {
   for (const std::string &pass : plugin->passes)
     if (!llvm::is_contained(target.note.provides, "pass:" + pass))
       wrong.push_back("pass '" + pass + "' is not in the note; add 'pass:" + pass + "' to TILEWRIGHT_PLUGIN_NOTE");
-  findings.push_back(named(wrong.empty() ? passed() : failed(llvm::join(wrong, "\n")), "provisions"));
+  return wrong.empty() ? passed() : failed(llvm::join(wrong, "\n"));
+}
+
+std::vector<Finding> Environment::load() {
+  std::vector<Finding> findings;
+  auto add = [&](const char *check, const std::function<Finding()> &run) {
+    Finding finding = watchThreads(run);
+    finding.subject = "plugin";
+    finding.check = check;
+    findings.push_back(std::move(finding));
+    return findings.back().outcome != Outcome::Failed;
+  };
+  isUsable =
+      add("static constructors", [&] { return checkConstructors(); }) && add("load", [&] { return loadPlugin(); });
+  if (isUsable) {
+    add("samples", [&] { return readSamples(); });
+    add("provisions", [&] { return checkProvisions(); });
+  }
   return findings;
 }
 

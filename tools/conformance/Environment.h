@@ -31,18 +31,22 @@ struct Environment {
   const LoadedPlugin *plugin = nullptr;
   std::vector<std::string> ops;            ///< of the plugin's dialects, sorted
   std::vector<const SampleText *> samples; ///< whose required plugins are loaded
-  unsigned leftOut = 0;                    ///< samples that are not
-  std::vector<Program> programs;
-  std::string badPrograms; ///< why good samples do not parse; empty: they do
+  std::vector<Program> programs;           ///< functions of good samples
+  bool isUsable = false;                   ///< the plugin is loaded, so its ops and passes can be checked
 
   explicit Environment(const Target &target) : target(target) {}
 
-  /// Loads the plugin, its required ones and those installed. Findings of its static constructors, threads and
-  /// registrations; the rest may only be used when none of them failed.
+  /// Loads the plugin, its required ones and those installed: findings of the plugin as a whole.
   std::vector<Finding> load();
 
   /// The programs that contain an op.
   std::vector<const Program *> programsOf(llvm::StringRef op) const;
+
+private:
+  Finding checkConstructors();
+  Finding loadPlugin();
+  Finding readSamples();
+  Finding checkProvisions() const;
 };
 
 /// Threads of this process.
@@ -57,9 +61,7 @@ Finding checkRoundTrip(const Environment &environment, llvm::StringRef op);
 Finding checkBadSamples(const Environment &environment, llvm::StringRef op);
 Finding checkReference(const Environment &environment, llvm::StringRef op);
 
-/// Which shapes of the lattice.
-enum class Sizes { Several, Empty, One };
-Finding checkShapes(const Environment &environment, llvm::StringRef op, Sizes sizes);
+Finding checkGradient(const Environment &environment, llvm::StringRef op);
 
 // The checks of one pass.
 Finding checkPassEnds(const Environment &environment, const StagePass &pass);

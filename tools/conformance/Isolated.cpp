@@ -114,17 +114,27 @@ void installFaultHandler() {
   std::vector<Job> jobs = prepare();
   json::Array list;
   for (const Job &job : jobs)
-    list.push_back(json::Array{job.subject, job.check});
+    list.push_back(json::Array{job.subject, job.check, job.needs});
   sendLine(json::Object{{"jobs", std::move(list)}});
+  std::vector<const Job *> failedJobs;
   for (size_t i = first; i < jobs.size(); ++i) {
+    const Job &job = jobs[i];
     sendLine(json::Object{{"begin", static_cast<int64_t>(i)}});
-    Finding finding = jobs[i].run();
+    bool isNeedless = llvm::none_of(
+        failedJobs, [&](const Job *other) { return other->subject == job.subject && other->check == job.needs; });
+    Finding finding = isNeedless ? job.run() : absent("needs \"" + job.needs + "\"");
+    if (finding.outcome == Outcome::Failed)
+      failedJobs.push_back(&job);
     sendLine(
         json::Object{{"outcome", static_cast<int64_t>(finding.outcome)}, {"detail", json::fixUTF8(finding.detail)}});
   }
-  sendLine(json::Object{{"done", true}});
   _exit(0); // no destructors: the plugin's last word has been heard
 }
+
+/// A job as the parent knows it.
+struct JobName {
+  std::string subject, check, needs;
+};
 
 double processorSeconds(pid_t child) {
   clockid_t clock;
@@ -226,17 +236,20 @@ public:
 
   std::string death() {
     if (!fault.empty())
-      return fault;
+      return fault + (doing.empty() ? "" : ", " + doing);
     std::string words = lastWords(errors);
     std::string tail = words.empty() ? "" : " (" + words + ")";
+    if (!doing.empty())
+      tail = ", " + doing + tail;
     if (overtime)
-      return "does not end: stopped after " + llvm::formatv("{0:f0}", budget).str() + " s";
+      return "does not end: stopped after " + llvm::formatv("{0:f0} s", budget).str() + tail;
     if (WIFSIGNALED(status))
       return std::string("crashes: ") + strsignal(WTERMSIG(status)) + tail;
     return "ends the process with exit code " + std::to_string(WEXITSTATUS(status)) + tail;
   }
 
   std::string fault; ///< what the fault handler told
+  std::string doing; ///< what was announced last
 
 private:
   void reap() {
@@ -254,41 +267,59 @@ private:
 
 } // namespace
 
+void announce(const std::string &what) { sendLine(json::Object{{"doing", json::fixUTF8(what)}}); }
+
 std::vector<Finding> runIsolated(const Prepare &prepare, double budget) {
   std::vector<Finding> findings;
-  std::vector<std::pair<std::string, std::string>> jobs;
+  std::vector<JobName> jobs;
   bool listed = false;
-  for (size_t first = 0; !listed || first < jobs.size();) {
-    Child child(prepare, first, budget);
-    bool running = false, done = false;
+  auto found = [&](Outcome outcome, std::string detail) {
+    const JobName &job = jobs[findings.size()];
+    findings.push_back({job.subject, job.check, outcome, std::move(detail)});
+  };
+  // One finding for each job, in order.
+  while (!listed || findings.size() < jobs.size()) {
+    if (listed && !jobs[findings.size()].needs.empty()) {
+      const JobName &job = jobs[findings.size()];
+      if (llvm::any_of(findings, [&](const Finding &finding) {
+            return finding.subject == job.subject && finding.check == job.needs && finding.outcome == Outcome::Failed;
+          })) {
+        found(Outcome::Absent, "needs \"" + job.needs + "\"");
+        continue;
+      }
+    }
+    Child child(prepare, findings.size(), budget);
+    bool running = false;
     while (std::optional<json::Value> line = child.next()) {
       const json::Object &object = *line->getAsObject();
       if (const json::Array *list = object.getArray("jobs")) {
+        child.doing.clear();
         if (!listed)
-          for (const json::Value &job : *list)
-            jobs.emplace_back((*job.getAsArray())[0].getAsString()->str(), (*job.getAsArray())[1].getAsString()->str());
+          for (const json::Value &job : *list) {
+            const json::Array &words = *job.getAsArray();
+            jobs.push_back(
+                {words[0].getAsString()->str(), words[1].getAsString()->str(), words[2].getAsString()->str()});
+          }
         listed = true;
       } else if (object.getInteger("begin")) {
+        child.doing.clear();
         running = true;
+      } else if (auto doing = object.getString("doing")) {
+        child.doing = doing->str();
       } else if (auto fault = object.getString("fault")) {
         child.fault = fault->str();
       } else if (auto outcome = object.getInteger("outcome")) {
-        findings.push_back(
-            {jobs[first].first, jobs[first].second, static_cast<Outcome>(*outcome), object.getString("detail")->str()});
+        found(static_cast<Outcome>(*outcome), object.getString("detail")->str());
         running = false;
-        ++first;
-      } else {
-        done = true;
       }
     }
-    if (done)
+    if (listed && findings.size() == jobs.size())
       break;
-    if (!listed || !running) {
+    if (!running) {
       findings.push_back({"plugin", "load", Outcome::Failed, child.death()});
       break;
     }
-    findings.push_back({jobs[first].first, jobs[first].second, Outcome::Failed, child.death()});
-    ++first;
+    found(Outcome::Failed, child.death());
   }
   return findings;
 }

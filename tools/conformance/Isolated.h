@@ -15,7 +15,13 @@ struct Job {
   std::string subject;
   std::string check;
   std::function<Finding()> run;
+  /// Another check of the subject, before this one: when it failed, this one is absent.
+  std::string needs = "";
 };
+
+/// In the child: what is being done now, while jobs are prepared ("load") or in a job; a death is told with it, and the
+/// budget begins anew.
+void announce(const std::string &what);
 
 /// Runs in the child before the jobs: loads the plugin and lists them. The list is the same each time.
 using Prepare = std::function<std::vector<Job>()>;

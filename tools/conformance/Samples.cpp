@@ -297,8 +297,11 @@ llvm::Expected<std::vector<RunValue>> Program::inputs(const Point &point, const 
     } else if (isa<FloatType>(element)) {
       Tensor tensor = Tensor::floats(shape);
       bool positive = arguments[i].input == "positive";
-      for (double &number : tensor.reals)
+      for (auto [k, number] : llvm::enumerate(tensor.reals)) {
         number = positive ? 1.5 + numbers.real() / 2 : numbers.real();
+        if (fill.isGeneric) // between the steps of 1/64, each at another place
+          number += 0.002 + 1e-5 * static_cast<double>(k % 1000);
+      }
       if (fill.nanArgument == static_cast<int>(i) && tensor.size() > 0)
         tensor.reals[tensor.size() / 2] = std::numeric_limits<double>::quiet_NaN();
       values.push_back(std::move(tensor));

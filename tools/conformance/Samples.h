@@ -55,7 +55,8 @@ struct DimSize {
 struct Fill {
   unsigned seed = 1;
   enum class Mask { Random, AllTrue, AllFalse, FirstOnly } mask = Mask::Random;
-  int nanArgument = -1; ///< one element of this float argument is NaN
+  int nanArgument = -1;   ///< one element of this float argument is NaN
+  bool isGeneric = false; ///< no two floats of an argument are equal and none lies near a kink (gradients)
 };
 
 /// A function of a good sample.

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""faults.py TILEWRIGHT FOLDER SCRATCH: checks every plugin in FOLDER, libtilewright_<fault>.so, and what is said about it.
+
+Each must fail with exit code 7 in the check that its fault belongs to, for the right reason, and in no other check.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+tilewright, folder, scratch = sys.argv[1:4]
+
+OP, PASS = "broken.scale", "pass broken-simplify"
+# fault -> [(subject, check, reason), ...], all failures in order.
+WANTED = {
+    "none": [],
+    "accepts_bad_sample": [(OP, "bad samples", r"the verifier accepts a bad sample: samples\.mlir:26:6: .*\"wants a finite factor\" was not produced")],
+    "crash_at_load": [("plugin", "load", r"crashes: Aborted, in its static constructors")],
+    "crash_in_verifier": [("plugin", "load", r"crashes: Segmentation fault, while the sample of line 1 is parsed and verified")],
+    "duplicate_op": [("plugin", "load", r"while dialect 'broken' registers its ops; is one of them there twice\?")],
+    "endless_reference": [(OP, "reference", r"still stands after 16 rounds of reference lowerings")],
+    "ends_process": [("plugin", "load", r"ends the process with exit code 0, in its entry function")],
+    "fatal_in_verifier": [("plugin", "load", r"crashes: Aborted, while the sample of line 1 .*\(LLVM ERROR: the op is beyond repair\)")],
+    "missing_reference": [
+        ("broken.no_reference", "samples", r"stands in no good sample"),
+        ("broken.no_reference", "reference", r"does not implement ReferenceLowering"),
+    ],
+    "pass_changes_nothing": [(PASS, "changes", r"changes none of the samples")],
+    "pass_changes_result": [(PASS, "results", r"on 'twice' \(precise\): changes the result with N = 1: result 0 at \[0, \d\]: found .*, wanted ")],
+    "pass_crashes": [(PASS, "ends", r"crashes: Segmentation fault")],
+    "pass_fails": [(PASS, "ends", r"on 'twice' \(precise\): fails: 'tw\.neg' op is too negative")],
+    "pass_leaves_invalid_ir": [(PASS, "ends", r"on 'twice' \(precise\): leaves invalid IR: operand #0 does not dominate this use")],
+    "pass_loops": [(PASS, "ends", r"does not end: stopped after 3 s")],
+    "pass_not_idempotent": [(PASS, "idempotent", r"on 'scale' \(precise\): changes its own result when it runs again")],
+    "round_trip": [(OP, "round trip", r"'scale': the custom form reads as something else: found .*1\.0.*, wanted .*2\.0")],
+    "starts_thread": [("plugin", "load", r"leaves 1 thread\(s\) running")],
+    "static_registration": [("plugin", "static constructors", r"register pass 'broken-simplify'")],
+    "undocumented": [
+        ("broken.undocumented", "manual", r"no summary; no description; no \"Example:\" in ```mlir; no numbered constraints"),
+        ("broken.undocumented", "samples", r"stands in no good sample"),
+    ],
+    "wrong_gradient": [(OP, "gradient", r"argument 0, element 0: the gradient is .*, central differences give ")],
+    # Made here from the right one.
+    "wrong_struct_hash": [("plugin", "note", r"struct 'StagePass' with layout 0x[0-9a-f]+, wanted layout 0x[0-9a-f]+")],
+    "other_api": [("plugin", "note", r"found plugin API version 99, wanted \d+")],
+}
+
+
+def library(fault):
+    return os.path.join(folder, f"libtilewright_{fault}.so")
+
+
+def edited(fault, edit):
+    """A copy of the plugin without a fault, its bytes changed."""
+    path = os.path.join(scratch, f"libtilewright_{fault}.so")
+    data = bytearray(open(library("none"), "rb").read())
+    edit(data)
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+def break_hash(data):
+    data[data.index(b"StagePass\0" + bytes(32 - len("StagePass\0"))) + 32] ^= 0xFF
+
+
+def other_api(data):
+    data[data.index(b"TWPLUGIN") + 12] = 99
+
+
+shutil.rmtree(scratch, ignore_errors=True)
+os.makedirs(scratch, mode=0o755)
+paths = {name[len("libtilewright_") : -len(".so")]: os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".so")}
+paths["wrong_struct_hash"] = edited("wrong_struct_hash", break_hash)
+paths["other_api"] = edited("other_api", other_api)
+errors = [f"{fault}: no plugin has this fault" for fault in WANTED if fault not in paths]
+for fault, path in sorted(paths.items()):
+    if fault not in WANTED:
+        errors.append(f"{fault}: what its check should find is not in this test")
+        continue
+    result = subprocess.run([tilewright, "plugins", "check", path, "--json", "--budget", "3"], capture_output=True, text=True, timeout=600)
+    code = 7 if WANTED[fault] else 0
+    if result.returncode != code:
+        errors.append(f"{fault}: found exit code {result.returncode}, wanted {code}\n{result.stdout}{result.stderr}")
+        continue
+    report = json.loads(result.stdout)
+    failures = [(row["subject"], row["check"], row["detail"]) for row in report["checks"] if row["outcome"] == "failed"]
+    if report["passed"] != (not failures):
+        errors.append(f"{fault}: says passed: {report['passed']}")
+    wanted = WANTED[fault]
+    fits = len(failures) == len(wanted) and all(
+        found[:2] == want[:2] and re.search(want[2], found[2]) for found, want in zip(failures, wanted)
+    )
+    if not fits:
+        errors.append(f"{fault}: found {failures}, wanted {wanted}")
+    else:
+        print(f"{fault}: " + "; ".join(f"{subject}, {check}: {detail}" for subject, check, detail in failures))
+print(f"{len(paths)} plugins")
+sys.exit("\n".join(errors) or 0)
