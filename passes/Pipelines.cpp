@@ -32,7 +32,9 @@ constexpr CorePass corePasses[] = {
        return options.numerics == "fast" ? createTileQuantizeActivationsPass() : nullptr;
      }},
     {"tile", "tile-form-kernels",
-     [](const PipelineOptions &options) { return createTileFormKernelsPass(options.shapeClass, options.numerics); }},
+     [](const PipelineOptions &options) {
+       return createTileFormKernelsPass(options.shapeClass, options.numerics, options.kvType);
+     }},
     {"tile", "tile-verify-kernel-ops", [](const PipelineOptions &) { return createTileVerifyKernelOpsPass(); }},
 };
 
@@ -42,6 +44,8 @@ struct StagesOptions : mlir::PassPipelineOptions<StagesOptions> {
   Option<std::string> numerics{*this, "numerics", llvm::cl::desc("precise or fast"), llvm::cl::init("fast")};
   Option<std::string> shapeClass{*this, "shape-class", llvm::cl::desc("decode, small or prefill"),
                                  llvm::cl::init("decode")};
+  Option<std::string> kvType{*this, "kv-type", llvm::cl::desc("How states of f32 are kept: f32 or bf16"),
+                             llvm::cl::init("f32")};
 };
 } // namespace
 
@@ -84,6 +88,7 @@ void registerPassFlags(const StageRegistry &registry) {
         PipelineOptions pipelineOptions;
         pipelineOptions.numerics = options.numerics;
         pipelineOptions.shapeClass = options.shapeClass;
+        pipelineOptions.kvType = options.kvType;
         if (llvm::Error error = buildStages(pipeline, registry, pipelineOptions, options.first, options.last)) {
           llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
           std::exit(2);

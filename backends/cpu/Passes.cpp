@@ -36,6 +36,7 @@ void buildCpuLowerPipeline(OpPassManager &pm, const CpuLevel &level) {
   kernel.addPass(createCpuCheckVectorsPass());
   kernel.addPass(createCpuReductionFastmathPass());
   kernel.addPass(createCpuRoundBf16Pass(&level));
+  kernel.addPass(createCpuBf16AsBitsPass(&level));
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createCpuCheckIntrinsicsPass(&level));
@@ -55,6 +56,7 @@ void registerCpuPasses() {
   registerPass([] { return createCpuCheckBuffersPass(); });
   registerPass([] { return createCpuExpandMathPass(); });
   registerPass([] { return createCpuRoundBf16Pass(); });
+  registerPass([] { return createCpuBf16AsBitsPass(); });
   registerPass([] { return createCpuContractToVpdpbusdPass(); });
   registerPass([] { return createCpuContractToPmaddPass(); });
   registerPass([] { return createCpuContractToBf16DotPass(); });

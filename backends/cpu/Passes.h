@@ -26,6 +26,8 @@ std::unique_ptr<mlir::Pass> createCpuCheckBuffersPass(int64_t cap = 0);
 std::unique_ptr<mlir::Pass> createCpuExpandMathPass();
 /// Rounding f32 to bf16 becomes integer arithmetic, where the level has no instruction for it.
 std::unique_ptr<mlir::Pass> createCpuRoundBf16Pass(const CpuLevel *level = nullptr);
+/// Numbers of bf16 are kept in 16-bit integers, where the level has no instructions for them.
+std::unique_ptr<mlir::Pass> createCpuBf16AsBitsPass(const CpuLevel *level = nullptr);
 /// i8 contractions become `vpdpbusd`.
 std::unique_ptr<mlir::Pass> createCpuContractToVpdpbusdPass(const CpuLevel *level = nullptr);
 /// i8 contractions become `vpmaddubsw` and `vpmaddwd` where products cannot saturate, else `vpmaddwd` on i16.

@@ -24,6 +24,8 @@ const ShapeClass *findShapeClass(llvm::StringRef name);
 inline constexpr int64_t kPageTokens = 64;
 /// Pages of a state's first buffer (keys) are transposed: they are the right side of a product as they stand.
 inline bool isTransposedBuffer(unsigned index) { return index == 0; }
+/// Whether a pool (KernelBuilder::statePool) holds pairs of bf16.
+inline bool isPairedPool(mlir::Value pool) { return mlir::cast<mlir::MemRefType>(pool.getType()).getRank() == 5; }
 
 /// Tables the runtime fills for each step (runtime/api/abi.h).
 enum class StepTable {
@@ -45,7 +47,9 @@ public:
   /// Operand `value` of the op (a plain tensor) as a tensor over its kernel argument; row dimensions are padded.
   virtual mlir::Value tensor(mlir::Value value) = 0;
   /// Buffer `index` of the state operand `value`: its pool of pages as a memref argument,
-  /// [pages, heads, dim, 64] when `isTransposedBuffer(index)`, else [pages, heads, 64, dim].
+  /// [pages, heads, dim, 64] when `isTransposedBuffer(index)`, else [pages, heads, 64, dim]. Where the compilation keeps f32
+  /// states in bf16, what a product sums over stands in pairs (`isPairedPool`): [pages, heads, ceil(dim / 2), 64, 2] or
+  /// [pages, heads, 32, dim, 2]; the second half of a last odd pair of keys is 0.
   virtual mlir::Value statePool(mlir::Value value, unsigned index) = 0;
   /// A table of the step as a memref argument.
   virtual mlir::Value table(StepTable table) = 0;

@@ -38,6 +38,7 @@ LogicalResult PagedAttention::build(llvm::function_ref<std::pair<Value, Value>(P
     return failure();
   if (spec.sinks && !(sinks = kernel.tensor(spec.sinks)))
     return failure();
+  paired = isPairedPool(kernel.statePool(spec.state, 0));
   keys = t.tensorOf(kernel.statePool(spec.state, 0), /*writable=*/false);
   valuesPool = t.tensorOf(kernel.statePool(spec.state, 1), /*writable=*/false);
   tiles = kernel.table(StepTable::Tiles);
@@ -86,13 +87,33 @@ void PagedAttention::loadQuery() {
   // The tile's rows one by one: the rows behind them belong to others.
   OpFoldResult zero = t.b.getIndexAttr(0), firstHead = t.mul(head, t.constant(group));
   double scale = spec.softcap > 0.0 ? spec.scale : spec.scale * kLog2E;
-  q = t.loop(t.constant(0), tileRows, t.filled({piece, group, dim}, 0.0), [&](Value row, ValueRange state) -> SmallVector<Value> {
+  int64_t width = paired ? llvm::alignTo(dim, 2) : dim;
+  q = t.loop(t.constant(0), tileRows, t.filled({piece, group, width}, 0.0), [&](Value row, ValueRange state) -> SmallVector<Value> {
     Value from = t.slice(query, {t.add(firstRow, row), firstHead, zero}, {1, group, dim}, {group, dim});
     Value to = t.slice(state[0], {row, zero, zero}, {1, group, dim}, {group, dim});
     Value scaled = t.elementwise(from, to, [&](TileBuilder &s, ValueRange a) { return s.mul(a[0], s.f32(scale)); });
     return {t.insert(scaled, state[0], {row, zero, zero}, {1, group, dim})};
   })[0];
-  q = t.reshape(q, {rows(), dim});
+  q = t.reshape(q, {rows(), width});
+  if (paired)
+    q = pairsOf(q);
+}
+
+Value PagedAttention::pairsOf(Value rows) {
+  ArrayRef<int64_t> shape = shapeOf(rows);
+  Type bf16 = t.b.getBF16Type();
+  Value narrow = t.elementwise(rows, t.alloc(shape, bf16), [&](TileBuilder &s, ValueRange a) -> Value {
+    return arith::TruncFOp::create(s.b, s.loc, bf16, a[0]);
+  });
+  return t.reshape(narrow, {shape[0], shape[1] / 2, 2});
+}
+
+Value PagedAttention::product(Value left, Value right, Value acc) {
+  AffineExpr m = t.d(0), n = t.d(1), k = t.d(2), half = t.d(3);
+  auto body = [](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(s.toF32(a[0]), s.toF32(a[1]))); };
+  if (paired)
+    return t.generic({left, right}, acc, {t.map(4, {m, k, half}), t.map(4, {k, n, half}), t.map(4, {m, n})}, "pprr", body);
+  return t.generic({left, right}, acc, {t.map(3, {m, k}), t.map(3, {k, n}), t.map(3, {m, n})}, "ppr", body);
 }
 
 Value PagedAttention::storeItem(Value acc, Value sums, Value destination) {
@@ -119,11 +140,11 @@ Value PagedAttention::pageNumber(Value page) {
 
 Value PagedAttention::scores(Value page, bool masked) {
   OpFoldResult zero = t.b.getIndexAttr(0);
-  Value k = t.slice(keys, {pageNumber(page), head, zero, zero}, {1, 1, dim, kPageTokens}, {dim, kPageTokens});
-  AffineExpr m = t.d(0), n = t.d(1), d = t.d(2);
-  Value s = t.generic({q, k}, t.filled({rows(), kPageTokens}, 0.0),
-                      {t.map(3, {m, d}), t.map(3, {d, n}), t.map(3, {m, n})}, "ppr",
-                      [](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(a[0], a[1])); });
+  int64_t pairs = (dim + 1) / 2;
+  Value number = pageNumber(page);
+  Value k = paired ? t.slice(keys, {number, head, zero, zero, zero}, {1, 1, pairs, kPageTokens, 2}, {pairs, kPageTokens, 2})
+                   : t.slice(keys, {number, head, zero, zero}, {1, 1, dim, kPageTokens}, {dim, kPageTokens});
+  Value s = product(q, k, t.filled({rows(), kPageTokens}, 0.0));
   if (spec.softcap > 0.0)
     s = t.elementwise({}, s, [&](TileBuilder &b, ValueRange a) {
       Value capped = math::TanhOp::create(b.b, b.loc, b.mul(a[0], b.f32(1.0 / spec.softcap)));
@@ -149,14 +170,26 @@ Value PagedAttention::scores(Value page, bool masked) {
 
 Value PagedAttention::values(Value page, bool masked) {
   OpFoldResult zero = t.b.getIndexAttr(0);
-  Value v = t.slice(valuesPool, {pageNumber(page), head, zero, zero}, {1, 1, kPageTokens, dimV}, {kPageTokens, dimV});
+  constexpr int64_t pairs = kPageTokens / 2;
+  Value number = pageNumber(page);
+  Value v = paired ? t.slice(valuesPool, {number, head, zero, zero, zero}, {1, 1, pairs, dimV, 2}, {pairs, dimV, 2})
+                   : t.slice(valuesPool, {number, head, zero, zero}, {1, 1, kPageTokens, dimV}, {kPageTokens, dimV});
   if (!masked)
     return v;
   // A slot that no key has filled may hold anything, and 0 * NaN is NaN.
   Value firstKey = t.mul(page, t.constant(kPageTokens));
-  return t.elementwise(v, t.alloc({kPageTokens, dimV}, t.b.getF32Type()), [&](TileBuilder &b, ValueRange a) {
-    Value filled = b.compare(arith::CmpIPredicate::slt, b.add(firstKey, b.index(0)), kvLen);
-    return b.select(filled, a[0], b.f32(0.0));
+  if (!paired)
+    return t.elementwise(v, t.alloc({kPageTokens, dimV}, t.b.getF32Type()), [&](TileBuilder &b, ValueRange a) {
+      Value filled = b.compare(arith::CmpIPredicate::slt, b.add(firstKey, b.index(0)), kvLen);
+      return b.select(filled, a[0], b.f32(0.0));
+    });
+  // Chosen as bits: not every level selects bf16.
+  return t.elementwise(v, t.alloc({pairs, dimV, 2}, t.b.getBF16Type()), [&](TileBuilder &b, ValueRange a) -> Value {
+    Value key = b.add(firstKey, b.add(b.mul(b.index(0), b.constant(2)), b.index(2)));
+    Value filled = b.compare(arith::CmpIPredicate::slt, key, kvLen);
+    Type i16 = b.b.getI16Type();
+    Value bits = b.select(filled, arith::BitcastOp::create(b.b, b.loc, i16, a[0]), b.integer(i16, 0));
+    return arith::BitcastOp::create(b.b, b.loc, b.b.getBF16Type(), bits);
   });
 }
 
@@ -181,9 +214,7 @@ std::pair<Value, Value> PagedAttention::weights(Value scores, Value maximum, Val
 }
 
 Value PagedAttention::accumulate(Value acc, Value weights, Value values) {
-  AffineExpr m = t.d(0), n = t.d(1), k = t.d(2);
-  return t.generic({weights, values}, acc, {t.map(3, {m, k}), t.map(3, {k, n}), t.map(3, {m, n})}, "ppr",
-                   [](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(a[0], a[1])); });
+  return product(paired ? pairsOf(weights) : weights, values, acc);
 }
 
 std::pair<Value, Value> PagedAttention::initial() {

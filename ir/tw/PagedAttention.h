@@ -41,13 +41,13 @@ public:
 
   /// Scores of the item's rows with the keys of page number `page` of the sequence: [M, 64].
   mlir::Value scores(mlir::Value page, bool masked);
-  /// Values of that page: [64, Dv]; zeros behind the last key when `masked`.
+  /// Values of that page: [64, Dv], or [32, Dv, 2] in pairs; zeros behind the last key when `masked`.
   mlir::Value values(mlir::Value page, bool masked);
   /// exp2(scores - maximum), 0 for masked keys; adds each row's sum to `sums`. `scores` is overwritten.
   std::pair<mlir::Value, mlir::Value> weights(mlir::Value scores, mlir::Value maximum, mlir::Value sums, bool masked);
   /// The largest score of each row: [M].
   mlir::Value rowMaximum(mlir::Value scores);
-  /// acc[M, Dv] + weights[M, 64] values[64, Dv].
+  /// acc[M, Dv] + weights[M, 64] values; weights are rounded to bf16 where values are.
   mlir::Value accumulate(mlir::Value acc, mlir::Value weights, mlir::Value values);
   /// Row maximum and sum of weights before any key: of the sinks, if any.
   std::pair<mlir::Value, mlir::Value> initial();
@@ -67,14 +67,19 @@ private:
   void loadQuery();
   mlir::Value storeItem(mlir::Value acc, mlir::Value sums, mlir::Value destination);
   mlir::Value pageNumber(mlir::Value page);
+  /// [rows, 2 * pairs] of f32 as [rows, pairs, 2] of bf16.
+  mlir::Value pairsOf(mlir::Value rows);
+  /// acc[M, n] + left[M, k] right[k, n], or left[M, k, 2] right[k, n, 2].
+  mlir::Value product(mlir::Value left, mlir::Value right, mlir::Value acc);
 
   PagedAttentionSpec spec;
   KernelBuilder &kernel;
   int64_t heads = 0, headsKv = 0, group = 0, dim = 0, dimV = 0, queryTile = 0;
   int64_t piece = 0; ///< query rows at a time
+  bool paired = false; ///< keys and values are pairs of bf16
   mlir::Value query, keys, valuesPool, sinks, tiles, pages; ///< kernel arguments
   mlir::Value head, firstRow, tileRows, position, kvLen, firstPage; ///< of the item
-  mlir::Value q; ///< [M, D], scaled
+  mlir::Value q; ///< [M, D], or [M, ceil(D / 2), 2] in pairs; scaled
 };
 
 } // namespace tilewright::tw

@@ -21,6 +21,7 @@ llvm::ArrayRef<llvm::StringLiteral> stageNames();
 struct PipelineOptions {
   std::string numerics = "fast"; ///< "precise" or "fast"
   std::string shapeClass = "decode"; ///< rows of the step form being compiled: "decode", "small" or "prefill"
+  std::string kvType = "f32";        ///< how states of f32 are kept: "f32" or "bf16"
 };
 
 /// One pass at a stage.

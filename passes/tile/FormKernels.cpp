@@ -25,9 +25,8 @@ namespace {
 /// Rewrites one function: dispatches in place of groups, in an order that respects what they read.
 class Program {
 public:
-  Program(func::FuncOp function, SymbolTable &symbols, RowSymbols &rows, const ShapeClass &shapeClass, StringRef numerics)
-      : function(function), symbols(symbols), rows(rows), shapeClass(shapeClass), numerics(numerics),
-        builder(function.front().getTerminator()) {}
+  Program(func::FuncOp function, SymbolTable &symbols, RowSymbols &rows, const KernelForm &form)
+      : function(function), symbols(symbols), rows(rows), form(form), builder(function.front().getTerminator()) {}
 
   LogicalResult run();
 
@@ -42,8 +41,7 @@ private:
   func::FuncOp function;
   SymbolTable &symbols;
   RowSymbols &rows;
-  const ShapeClass &shapeClass;
-  StringRef numerics;
+  const KernelForm &form;
   OpBuilder builder;
   KernelGroups groups;
   llvm::DenseMap<Value, Value> values;
@@ -78,8 +76,8 @@ Value Program::mapped(Value value) {
 
 LogicalResult Program::emit(const KernelGroup &group) {
   KernelFunction kernel(symbols, rows, group.ops.front()->getLoc(), kernelName(group));
-  if (failed(group.kind == KernelGroup::Kind::Whole ? buildWholeKernel(group.ops.front(), shapeClass, numerics, kernel)
-                                                    : buildGroupKernel(group, groups, shapeClass, kernel)))
+  if (failed(group.kind == KernelGroup::Kind::Whole ? buildWholeKernel(group.ops.front(), form, kernel)
+                                                    : buildGroupKernel(group, groups, form.shapeClass, kernel)))
     return failure();
   Operation *dispatch = kernel.dispatch(builder, [&](Value value) { return mapped(value); });
   for (auto [value, result] : llvm::zip_equal(kernel.results(), dispatch->getResults()))
@@ -127,7 +125,7 @@ LogicalResult Program::run() {
   for (Operation *op : llvm::reverse(original))
     if (groups.groupOf.contains(op) || isView(op, groups))
       op->erase();
-  function->setAttr("tw.shape_class", builder.getStringAttr(shapeClass.name));
+  function->setAttr("tw.shape_class", builder.getStringAttr(form.shapeClass.name));
   return success();
 }
 
@@ -135,13 +133,15 @@ class FormKernelsPass : public PassWrapper<FormKernelsPass, OperationPass<Module
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormKernelsPass)
   FormKernelsPass() = default;
-  FormKernelsPass(StringRef shapeClassName, StringRef mode) {
+  FormKernelsPass(StringRef shapeClassName, StringRef mode, StringRef kvElement) {
     shapeClass = shapeClassName.str();
     numerics = mode.str();
+    kvType = kvElement.str();
   }
   FormKernelsPass(const FormKernelsPass &other) : PassWrapper(other) {
     shapeClass = other.shapeClass.getValue();
     numerics = other.numerics.getValue();
+    kvType = other.kvType.getValue();
   }
 
   StringRef getArgument() const final { return "tile-form-kernels"; }
@@ -160,7 +160,12 @@ public:
                                                                            << "', wanted decode, small or prefill";
       return signalPassFailure();
     }
+    if (kvType != "f32" && kvType != "bf16") {
+      getOperation().emitError("tile-form-kernels: unknown kv-type '") << kvType << "', wanted f32 or bf16";
+      return signalPassFailure();
+    }
     SymbolTable symbols(getOperation());
+    const KernelForm form{*found, numerics, kvType == "bf16"};
     RowSymbols rows(getOperation());
     SmallVector<func::FuncOp> functions;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -171,7 +176,7 @@ public:
         function.emitOpError("has several blocks, wanted one");
         return signalPassFailure();
       }
-      if (failed(Program(function, symbols, rows, *found, numerics).run()))
+      if (failed(Program(function, symbols, rows, form).run()))
         return signalPassFailure();
     }
   }
@@ -180,12 +185,13 @@ private:
   Option<std::string> shapeClass{*this, "shape-class", llvm::cl::desc("decode, small or prefill"),
                                  llvm::cl::init("decode")};
   Option<std::string> numerics{*this, "numerics", llvm::cl::desc("precise or fast"), llvm::cl::init("precise")};
+  Option<std::string> kvType{*this, "kv-type", llvm::cl::desc("How states of f32 are kept: f32 or bf16"), llvm::cl::init("f32")};
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createTileFormKernelsPass(StringRef shapeClass, StringRef numerics) {
-  return std::make_unique<FormKernelsPass>(shapeClass, numerics);
+std::unique_ptr<Pass> createTileFormKernelsPass(StringRef shapeClass, StringRef numerics, StringRef kvType) {
+  return std::make_unique<FormKernelsPass>(shapeClass, numerics, kvType);
 }
 
 } // namespace tilewright

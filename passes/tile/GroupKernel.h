@@ -12,8 +12,14 @@ namespace tilewright {
 mlir::LogicalResult buildGroupKernel(const KernelGroup &group, const KernelGroups &groups, const ShapeClass &shapeClass,
                                      KernelFunction &kernel);
 
+/// What the kernels of one compilation have in common.
+struct KernelForm {
+  const ShapeClass &shapeClass;
+  llvm::StringRef numerics;
+  bool bf16States; ///< states of f32 are kept in bf16
+};
+
 /// Fills `kernel` for an op with WholeKernel.
-mlir::LogicalResult buildWholeKernel(mlir::Operation *op, const ShapeClass &shapeClass, llvm::StringRef numerics,
-                                     KernelFunction &kernel);
+mlir::LogicalResult buildWholeKernel(mlir::Operation *op, const KernelForm &form, KernelFunction &kernel);
 
 } // namespace tilewright

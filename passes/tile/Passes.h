@@ -10,8 +10,10 @@ namespace tilewright {
 std::unique_ptr<mlir::Pass> createTilePackWeightsPass();
 /// Inputs of packed linear maps become int8 where the weight's storage type has an integer form.
 std::unique_ptr<mlir::Pass> createTileQuantizeActivationsPass();
-/// Functions become programs of dispatches, groups of ops become kernels; `shapeClass` is a name of shapeClasses().
-std::unique_ptr<mlir::Pass> createTileFormKernelsPass(llvm::StringRef shapeClass = "decode", llvm::StringRef numerics = "precise");
+/// Functions become programs of dispatches, groups of ops become kernels; `shapeClass` is a name of shapeClasses(),
+/// `kvType` how states of f32 are kept ("f32" or "bf16").
+std::unique_ptr<mlir::Pass> createTileFormKernelsPass(llvm::StringRef shapeClass = "decode", llvm::StringRef numerics = "precise",
+                                                      llvm::StringRef kvType = "f32");
 /// Errors where a kernel holds an op outside of the closed kernel-level op set.
 std::unique_ptr<mlir::Pass> createTileVerifyKernelOpsPass();
 

@@ -16,13 +16,13 @@ namespace {
 
 class WholeKernelBuilder final : public KernelBuilder {
 public:
-  WholeKernelBuilder(Operation *op, const ShapeClass &shapeClass, StringRef numericsMode, KernelFunction &kernel)
-      : op(op), rowClass(shapeClass), mode(numericsMode), kernel(kernel) {}
+  WholeKernelBuilder(Operation *op, const KernelForm &form, KernelFunction &kernel)
+      : op(op), form(form), kernel(kernel) {}
 
   OpBuilder &builder() override { return kernel.builder(); }
   Location loc() override { return kernel.function().getLoc(); }
-  const ShapeClass &shapeClass() const override { return rowClass; }
-  StringRef numerics() const override { return mode; }
+  const ShapeClass &shapeClass() const override { return form.shapeClass; }
+  StringRef numerics() const override { return form.numerics; }
 
   Value tensor(Value value) override {
     Value input = kernel.input(value);
@@ -37,7 +37,13 @@ public:
     SmallVector<int64_t> shape = {ShapedType::kDynamic, heads, dim, kPageTokens};
     if (!isTransposedBuffer(index))
       std::swap(shape[2], shape[3]);
-    return kernel.statePool(value, index, MemRefType::get(shape, buffer.getElementType()));
+    Type element = buffer.getElementType();
+    if (form.bf16States && element.isF32()) {
+      element = builder().getBF16Type();
+      shape[2] = llvm::divideCeil(shape[2], 2);
+      shape.push_back(2);
+    }
+    return kernel.statePool(value, index, MemRefType::get(shape, element));
   }
 
   Value table(StepTable table) override { return kernel.table(table); }
@@ -80,15 +86,14 @@ public:
 
 private:
   Operation *op;
-  const ShapeClass &rowClass;
-  StringRef mode;
+  const KernelForm &form;
   KernelFunction &kernel;
 };
 
 } // namespace
 
-LogicalResult buildWholeKernel(Operation *op, const ShapeClass &shapeClass, StringRef numerics, KernelFunction &kernel) {
-  WholeKernelBuilder builder(op, shapeClass, numerics, kernel);
+LogicalResult buildWholeKernel(Operation *op, const KernelForm &form, KernelFunction &kernel) {
+  WholeKernelBuilder builder(op, form, kernel);
   if (failed(cast<WholeKernel>(op).buildKernel(builder)) || builder.failed)
     return failure();
   for (Value result : op->getResults())

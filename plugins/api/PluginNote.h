@@ -63,7 +63,7 @@ inline constexpr StructLayout structLayouts[] = {
                           TILEWRIGHT_AT(StagePass, before), TILEWRIGHT_AT(StagePass, after),
                           TILEWRIGHT_AT(StagePass, plugin), TILEWRIGHT_AT(StagePass, make)})},
     {"StageRegistry", layoutOf<StageRegistry>({TILEWRIGHT_AT(StageRegistry, currentPlugin)})},
-    {"PipelineOptions", layoutOf<PipelineOptions>({TILEWRIGHT_AT(PipelineOptions, numerics)})},
+    {"PipelineOptions", layoutOf<PipelineOptions>({TILEWRIGHT_AT(PipelineOptions, numerics), TILEWRIGHT_AT(PipelineOptions, kvType)})},
     {"ShapeClass",
      layoutOf<ShapeClass>({TILEWRIGHT_AT(ShapeClass, name), TILEWRIGHT_AT(ShapeClass, rowMultiple),
                            TILEWRIGHT_AT(ShapeClass, queryTile)})},

@@ -68,18 +68,14 @@ std::vector<double> attend(const Variant &v, const History &history, int64_t las
 
 } // namespace
 
-TEST_P(Attention, AgreesWithPlainArithmetic) {
-  const Variant &v = GetParam();
-  std::string text = programText(v);
-  if (!hasDialects(text))
-    GTEST_SKIP() << "a plugin of the program is not built";
-  const CpuLevel &level = *hostCpuLevels().back();
+/// Compiles and runs a variant with states kept as `kvType`; no result is further than `bound` from plain arithmetic.
+static void compare(const Variant &v, const std::string &text, const CpuLevel &level, llvm::StringRef kvType, double bound) {
   std::map<std::string, std::unique_ptr<ProgramRunner>> runners;
   for (const ShapeClass &shapeClass : shapeClasses()) {
-    auto &runner = runners[shapeClass.name.str()] = std::make_unique<ProgramRunner>(text, "tile", shapeClass.name, "precise", level);
+    auto &runner = runners[shapeClass.name.str()] = std::make_unique<ProgramRunner>(text, "tile", shapeClass.name, "precise", level, kvType);
     ASSERT_TRUE(runner->ready());
   }
-  Batch batch(*runners["decode"], 16, v.headsKv, v.dim, v.dimV);
+  Batch batch(*runners["decode"], 16, v.headsKv, v.dim, v.dimV, kvType == "bf16");
   for (auto &[name, runner] : runners)
     runner->pools = runners["decode"]->pools;
 
@@ -123,8 +119,27 @@ TEST_P(Attention, AgreesWithPlainArithmetic) {
           error = std::isnan(got[d]) ? HUGE_VAL : std::max(error, std::fabs(got[d] - want[d]));
       }
     }
-    EXPECT_LE(error, 1e-5) << first << " and " << second << " rows, class " << shapeClass.name.str();
+    EXPECT_LE(error, bound) << level.name.str() << ", " << first << " and " << second << " rows, class " << shapeClass.name.str();
   }
+}
+
+TEST_P(Attention, AgreesWithPlainArithmetic) {
+  std::string text = programText(GetParam());
+  if (!hasDialects(text))
+    GTEST_SKIP() << "a plugin of the program is not built";
+  compare(GetParam(), text, *hostCpuLevels().back(), "f32", 1e-5);
+}
+
+class PairedAttention : public testing::TestWithParam<Variant> {};
+
+// Queries, keys, values and weights are rounded to bf16; the bound is what the fused op states for numerics `fast`, of the
+// largest result.
+TEST_P(PairedAttention, AgreesWithPlainArithmetic) {
+  std::string text = programText(GetParam());
+  if (!hasDialects(text))
+    GTEST_SKIP() << "a plugin of the program is not built";
+  for (const CpuLevel *level : hostCpuLevels())
+    compare(GetParam(), text, *level, "bf16", 2e-2 * 2.0);
 }
 
 static const Variant variants[] = {
@@ -140,5 +155,13 @@ static const Variant variants[] = {
     {"fused_all", "attention-fused", 12, 2, 64, 64, 5, 3.0, true},
 };
 
-INSTANTIATE_TEST_SUITE_P(Variants, Attention, testing::ValuesIn(variants),
-                         [](const testing::TestParamInfo<Variant> &info) { return std::string(info.param.name); });
+static const Variant pairedVariants[] = {
+    {"core_odd_width", "attention", 3, 1, 33, 17, 0, 0.0, false},
+    {"fused_odd_width", "attention-fused", 4, 2, 5, 3, 0, 0.0, true},
+    {"fused_plain", "attention-fused", 7, 1, 80, 64, 0, 0.0, false},
+    {"fused_all", "attention-fused", 12, 2, 64, 64, 5, 3.0, true},
+};
+
+static std::string nameOf(const testing::TestParamInfo<Variant> &info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Variants, Attention, testing::ValuesIn(variants), nameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, PairedAttention, testing::ValuesIn(pairedVariants), nameOf);

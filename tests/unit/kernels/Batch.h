@@ -9,15 +9,19 @@ namespace tilewright::test {
 /// Pages of a batch of growing sequences, in a scrambled order.
 class Batch {
 public:
-  /// `runner`'s state holds keys of `dim` and values of `dimV` for each of `heads`.
-  Batch(ProgramRunner &runner, int64_t poolPages, int64_t heads, int64_t dim, int64_t dimV) : freePages(poolPages) {
+  /// `runner`'s state holds keys of `dim` and values of `dimV` for each of `heads`; `paired`: as pairs of bf16.
+  Batch(ProgramRunner &runner, int64_t poolPages, int64_t heads, int64_t dim, int64_t dimV, bool paired = false)
+      : freePages(poolPages) {
     for (int64_t i = 0; i < poolPages; ++i)
       freePages[i] = (i * 7 + 3) % poolPages;
     // Slots that nothing fills hold NaN.
-    for (int64_t width : {dim, dimV}) {
-      size_t bytes = poolPages * heads * width * kPageTokens * 4;
-      runner.pools.push_back(std::make_shared<Buffer>(bytes));
-      std::fill_n(runner.pools.back()->as<float>(), bytes / 4, NAN);
+    for (int64_t width : {paired ? (dim + 1) / 2 * 2 : dim, dimV}) {
+      size_t elements = poolPages * heads * width * kPageTokens;
+      runner.pools.push_back(std::make_shared<Buffer>(elements * (paired ? 2 : 4)));
+      if (paired)
+        std::fill_n(runner.pools.back()->as<uint16_t>(), elements, uint16_t(0x7fc0));
+      else
+        std::fill_n(runner.pools.back()->as<float>(), elements, NAN);
     }
   }
 

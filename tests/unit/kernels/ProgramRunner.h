@@ -71,7 +71,8 @@ struct Step {
 
 class ProgramRunner {
 public:
-  ProgramRunner(llvm::StringRef text, llvm::StringRef firstStage, llvm::StringRef shapeClass, llvm::StringRef numerics, const CpuLevel &level) {
+  ProgramRunner(llvm::StringRef text, llvm::StringRef firstStage, llvm::StringRef shapeClass, llvm::StringRef numerics, const CpuLevel &level,
+                llvm::StringRef kvType = "f32") {
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
     if (!module) {
       ADD_FAILURE() << "cannot parse the program";
@@ -80,6 +81,7 @@ public:
     PipelineOptions options;
     options.numerics = numerics.str();
     options.shapeClass = shapeClass.str();
+    options.kvType = kvType.str();
     mlir::PassManager passes(&context());
     llvm::cantFail(buildStages(passes, host().stages, options, firstStage, "tile"));
     if (failed(passes.run(*module))) {
