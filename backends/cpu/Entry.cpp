@@ -38,8 +38,8 @@ struct ArgumentSlots {
 class EntryEmitter {
 public:
   EntryEmitter(ModuleOp program, const ProgramPlan &plan, const ProgramTables &tables, StringRef symbol,
-               StringRef kernelSuffix, ModuleOp target)
-      : symbols(program), plan(plan), tables(tables), symbol(symbol), kernelSuffix(kernelSuffix), target(target),
+               llvm::function_ref<std::string(StringRef)> kernelSymbol, ModuleOp target)
+      : symbols(program), plan(plan), tables(tables), symbol(symbol), kernelSymbol(kernelSymbol), target(target),
         b(target.getContext()), ptr(LLVM::LLVMPointerType::get(target.getContext())), i32(b.getI32Type()),
         i64(b.getI64Type()) {}
 
@@ -99,7 +99,8 @@ private:
   SymbolTable symbols;
   const ProgramPlan &plan;
   const ProgramTables &tables;
-  StringRef symbol, kernelSuffix;
+  StringRef symbol;
+  llvm::function_ref<std::string(StringRef)> kernelSymbol;
   ModuleOp target;
   OpBuilder b;
   Type ptr, i32, i64;
@@ -393,16 +394,16 @@ LogicalResult EntryEmitter::emitDispatch(Frame &frame, tw::DispatchOp op) {
   };
   Value chunks = expand(op.getChunks().getResult(0));
 
-  std::string kernelSymbol = (op.getKernel() + kernelSuffix).str();
-  if (!target.lookupSymbol(kernelSymbol)) {
+  std::string code = kernelSymbol(op.getKernel());
+  if (!target.lookupSymbol(code)) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(target.getBody());
-    LLVM::LLVMFuncOp::create(b, loc, kernelSymbol,
+    LLVM::LLVMFuncOp::create(b, loc, code,
                              LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {ptr, i64, i64}));
   }
   static_assert(sizeof(tw_abi_work) == 24, "a work is three 64-bit words");
   Value work = localArray(frame, 3);
-  LLVM::StoreOp::create(b, loc, LLVM::AddressOfOp::create(b, loc, ptr, kernelSymbol), slot(work, 0));
+  LLVM::StoreOp::create(b, loc, LLVM::AddressOfOp::create(b, loc, ptr, code), slot(work, 0));
   LLVM::StoreOp::create(b, loc, table, slot(work, 1));
   LLVM::StoreOp::create(b, loc, chunks, slot(work, 2));
   Value phase = field(frame.step, offsetof(tw_abi_step, phase), ptr);
@@ -466,11 +467,12 @@ LogicalResult EntryEmitter::emitCall(Frame &frame, func::CallOp op) {
 } // namespace
 
 LogicalResult emitStepEntry(ModuleOp program, StringRef entryName, const ProgramPlan &plan, const ProgramTables &tables,
-                            StringRef symbol, StringRef kernelSuffix, ModuleOp target) {
+                            StringRef symbol, llvm::function_ref<std::string(StringRef)> kernelSymbol,
+                            ModuleOp target) {
   auto function = program.lookupSymbol<func::FuncOp>(entryName);
   if (!function)
     return program.emitError("no function '") << entryName << "' in the program";
-  return EntryEmitter(program, plan, tables, symbol, kernelSuffix, target).emitEntry(function);
+  return EntryEmitter(program, plan, tables, symbol, kernelSymbol, target).emitEntry(function);
 }
 
 void emitEntryTable(ArrayRef<std::string> entries, ModuleOp target) {

@@ -17,10 +17,11 @@ struct ProgramTables {
 
 /// Emits `i32 @symbol(tw_abi_step *)` for the program function `entryName` of `program` into `target`, a module of LLVM
 /// dialect ops; layer functions become internal functions named "<symbol>.<name>". Kernels are declared, not defined,
-/// under their name followed by `kernelSuffix`. Function arguments of the entry are known by tw.name: tokens,
-/// positions, row_start, kv_len, logit_rows; the one tensor result is the logits.
+/// as `kernelSymbol` says. Function arguments of the entry are known by tw.name: tokens, positions, row_start, kv_len,
+/// logit_rows; the one tensor result is the logits.
 mlir::LogicalResult emitStepEntry(mlir::ModuleOp program, llvm::StringRef entryName, const ProgramPlan &plan,
-                                  const ProgramTables &tables, llvm::StringRef symbol, llvm::StringRef kernelSuffix,
+                                  const ProgramTables &tables, llvm::StringRef symbol,
+                                  llvm::function_ref<std::string(llvm::StringRef kernel)> kernelSymbol,
                                   mlir::ModuleOp target);
 
 /// Emits the table that the runtime looks up (tw_abi_table under TW_ABI_TABLE_SYMBOL) over entries declared in

@@ -202,8 +202,8 @@ Error verifyStructure(const graph::Graph &graph, StringRef file, uint64_t fileBy
     if (Error error = verifyTokenizer(*graph.tokenizer(), file))
       return error;
     uint32_t tokens = graph.tokenizer()->tokens()->size();
-    if (graph.vocab_size() != 0 && graph.vocab_size() != tokens)
-      return badInput(file + ": vocab_size: found " + Twine(graph.vocab_size()) + ", wanted " + Twine(tokens) +
+    if (graph.vocab_size() != 0 && graph.vocab_size() < tokens)
+      return badInput(file + ": vocab_size: found " + Twine(graph.vocab_size()) + ", wanted at least " + Twine(tokens) +
                       ", the number of tokens");
   }
   std::vector<std::vector<uint32_t>> callees(functionCount);

@@ -21,7 +21,7 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 /// One step of `tokens` with the last row's logits; the status tells an end of the text from a failure.
 tw_status stepLast(tw_model *model, tw_session *session, std::span<const int32_t> tokens, std::vector<float> &logits) {
   const tw_step_request request = {sizeof request, session, tokens.data(), static_cast<int64_t>(tokens.size()),
-                                   nullptr,        0,       logits.data()};
+                                   nullptr,        0,       logits.data(), nullptr};
   return tw_step(model, &request, 1);
 }
 
@@ -31,8 +31,11 @@ public:
              GenerateResult &result)
       : model(model), session(session), options(options), callback(callback), result(result), sampler(options.sampling),
         tokenizer(model->model->tokenizer()), logits(static_cast<size_t>(model->model->vocabSize())) {
-    if (tokenizer)
-      decoder.emplace(*tokenizer, !options.showSpecial);
+    if (!tokenizer)
+      return;
+    decoder.emplace(*tokenizer, !options.showSpecial);
+    if (const size_t meaningful = tokenizer->meaningfulSize())
+      choiceCount = std::min(choiceCount, meaningful);
   }
 
   void run(std::span<const int32_t> prompt) {
@@ -48,7 +51,9 @@ public:
 
 private:
   void readPrompt(std::span<const int32_t> prompt) {
-    history.assign(prompt.begin(), prompt.end());
+    // A prompt of ids may name such a row; there is no logit to hold it against.
+    const auto meaningful = [&](int32_t id) { return static_cast<size_t>(id) < choiceCount; };
+    std::copy_if(prompt.begin(), prompt.end(), std::back_inserter(history), meaningful);
     const auto start = std::chrono::steady_clock::now();
     if (const tw_status status = stepLast(model, session, prompt, logits))
       throw Error(status, tw_last_error());
@@ -61,9 +66,11 @@ private:
     return false;
   }
 
+  /// The logits of what may be chosen: rows behind the tokenizer's last token fill up the model's table and mean nothing.
+  std::span<const float> choices() const { return std::span<const float>(logits).first(choiceCount); }
+
   bool ends(int32_t id) const {
-    return (options.stopAtEnd && tokenizer && static_cast<size_t>(id) < tokenizer->vocabularySize() &&
-            tokenizer->isEnd(id)) ||
+    return (options.stopAtEnd && tokenizer && tokenizer->isEnd(id)) ||
            std::find(options.stopIds.begin(), options.stopIds.end(), id) != options.stopIds.end();
   }
 
@@ -71,16 +78,14 @@ private:
   bool next() {
     if (static_cast<int64_t>(result.tokens.size()) >= options.maxTokens)
       return stop(StopReason::MaxTokens);
-    const int32_t id = sampler.sample(logits, history);
+    const int32_t id = sampler.sample(choices(), history);
     if (ends(id)) {
       result.endToken = id;
       return stop(StopReason::EndToken);
     }
     result.tokens.push_back(id);
     history.push_back(id);
-    // A model may have more rows than its tokenizer has tokens; such an id has no text.
-    const bool hasText = decoder && static_cast<size_t>(id) < tokenizer->vocabularySize();
-    if (callback && !callback(id, hasText ? decoder->push(id) : std::string()))
+    if (callback && !callback(id, decoder ? decoder->push(id) : std::string()))
       return stop(StopReason::Caller);
     if (static_cast<int64_t>(result.tokens.size()) >= options.maxTokens)
       return stop(StopReason::MaxTokens);
@@ -106,6 +111,7 @@ private:
   const Tokenizer *tokenizer;
   std::optional<StreamDecoder> decoder;
   std::vector<float> logits;
+  size_t choiceCount = logits.size();
   std::vector<int32_t> history;
 };
 

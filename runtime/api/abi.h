@@ -44,12 +44,12 @@ typedef struct tw_abi_step {
   int64_t padded_logit_rows; /* R up to a multiple of the variant's logit_row_multiple */
 
   const int32_t *tokens;    /* [padded_rows] */
-  const int32_t *positions; /* [padded_rows] */
+  const int32_t *positions; /* [padded_rows], as the model means them; tiles say where rows stand in their sequence */
   const int32_t *row_start; /* [B + 1] */
   const int32_t *kv_len;    /* [B], after this step's rows are appended */
   const int32_t *logit_ids; /* [padded_logit_rows] rows whose logits are wanted; padding names row 0 */
 
-  /* Attention tiles: [tile_count][8] = first row, rows in the tile, position of its first row, kv_len,
+  /* Attention tiles: [tile_count][8] = first row, rows in the tile, place of its first row in its sequence, kv_len,
    * first entry of the sequence's page table, pages, sequence, 0. */
   const int32_t *tiles;
   int64_t tile_count;

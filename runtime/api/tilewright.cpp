@@ -43,22 +43,23 @@ void need(bool holds, const char *message) {
     throw Error(TW_INVALID, message);
 }
 
-/// A caller's size-first struct as this build knows it. A longer one comes from a newer header: what it adds must be
-/// zero, or the caller wants something this build cannot do.
-template <typename T> T readSized(const T *from, const char *name) {
+/// A caller's size-first struct as this build knows it. A shorter one, down to the `oldest` size there was, comes from an
+/// older header: what it lacks is zero. A longer one comes from a newer header: what it adds must be zero, or the caller
+/// wants something this build cannot do.
+template <typename T> T readSized(const T *from, size_t oldest, const char *name) {
   size_t size;
   std::memcpy(&size, from, sizeof size);
-  if (size < sizeof(T))
+  if (size < oldest)
     throw Error(TW_INVALID, std::string(name) + ": size " + std::to_string(size) + ", wanted at least " +
-                                std::to_string(sizeof(T)) + " (set it to sizeof)");
+                                std::to_string(oldest) + " (set it to sizeof)");
   constexpr size_t kLongest = 65536;
   if (size > kLongest)
     throw Error(TW_INVALID, std::string(name) + ": size " + std::to_string(size) + " is no struct's size");
   const auto *bytes = reinterpret_cast<const uint8_t *>(from);
-  if (std::any_of(bytes + sizeof(T), bytes + size, [](uint8_t b) { return b != 0; }))
+  if (size > sizeof(T) && std::any_of(bytes + sizeof(T), bytes + size, [](uint8_t b) { return b != 0; }))
     throw Error(TW_UNSUPPORTED, std::string(name) + ": uses fields of a newer version than " TILEWRIGHT_VERSION);
-  T result;
-  std::memcpy(&result, from, sizeof(T));
+  T result{};
+  std::memcpy(&result, from, std::min(size, sizeof(T)));
   return result;
 }
 
@@ -66,12 +67,13 @@ ModelOptions readOptions(const tw_model_options *from) {
   ModelOptions options;
   if (!from)
     return options;
-  const tw_model_options given = readSized(from, "tw_model_options");
+  const tw_model_options given = readSized(from, offsetof(tw_model_options, kv_type), "tw_model_options");
   options.threads = given.threads;
   options.context = given.context;
   options.maxRows = given.max_rows;
   options.memoryLimit = given.memory_limit;
   options.artifact.level = given.level ? given.level : "";
+  options.artifact.kvElement = given.kv_type ? given.kv_type : "";
   options.artifact.checkWeights = given.check_weights != 0;
   options.artifact.hugePages = given.huge_pages != 0;
   options.executor = given.executor;
@@ -94,7 +96,8 @@ StepRequest readRequest(const tw_step_request &from, int64_t index) {
   StepRequest request{from.session->session.get(),
                       {from.tokens, static_cast<size_t>(from.count)},
                       {from.wanted, static_cast<size_t>(from.wanted_count)},
-                      from.logits};
+                      from.logits,
+                      {from.positions, static_cast<size_t>(from.positions ? from.count : 0)}};
   return request;
 }
 
@@ -198,7 +201,8 @@ tw_status tw_step(tw_model *model, const tw_step_request *requests, int64_t coun
     lastRows.reserve(static_cast<size_t>(std::min<int64_t>(count, 4096)));
     std::vector<size_t> wantsLast;
     for (int64_t i = 0; i < count; ++i, at += stride) {
-      const tw_step_request given = readSized(reinterpret_cast<const tw_step_request *>(at), "tw_step_request");
+      const tw_step_request given = readSized(reinterpret_cast<const tw_step_request *>(at),
+                                              offsetof(tw_step_request, positions), "tw_step_request");
       if (given.size != stride)
         throw Error(TW_INVALID, "request " + std::to_string(i) + ": size " + std::to_string(given.size) +
                                     ", request 0 has " + std::to_string(stride));

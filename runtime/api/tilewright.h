@@ -41,6 +41,7 @@ typedef struct tw_model_options {
   tw_log_callback log; /* NULL: stderr. TILEWRIGHT_LOG=error|warning|info|debug sets the level (default: warning) */
   void *log_user;
   int32_t max_rows; /* rows of one compiled step, a longer prompt takes several; 0: 512 */
+  const char *kv_type; /* what the K/V caches hold: "f32" or "bf16" (numerics fast only); NULL: the artifact's own, f32 */
 } tw_model_options;
 
 /* Message of the last failed call on this thread; never NULL, valid until the next call fails on this thread. */
@@ -86,6 +87,9 @@ typedef struct tw_step_request {
   const int64_t *wanted; /* row numbers within this request, ascending; NULL: the last row only */
   int64_t wanted_count;  /* 0 with wanted not NULL: no logits */
   float *logits;         /* [wanted_count or 1][vocab], filled; may be NULL when no row is wanted */
+  /* [count] what the model takes for each token's position, 0 to the model's own context - 1; NULL: they continue the
+   * session's length. Which tokens a row sees is decided by their order in the session, whatever their positions. */
+  const int32_t *positions;
 } tw_step_request;
 tw_status tw_step(tw_model *model, const tw_step_request *requests, int64_t count);
 

@@ -27,7 +27,11 @@ uint64_t systemPage() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
 } // namespace
 
-uint64_t StateGeometry::pageBytes() const { return heads * dim * TW_PAGE_TOKENS * elementBytes; }
+uint64_t StateGeometry::pageBytes() const {
+  if (element == KvElement::F32)
+    return heads * dim * TW_PAGE_TOKENS * 4;
+  return heads * (transposed ? roundUp(dim, 2) : dim) * TW_PAGE_TOKENS * 2;
+}
 
 PagePool::PagePool(std::vector<StateGeometry> buffers, uint64_t minPages, MemoryBudget &budget)
     : geometry(std::move(buffers)), budget(budget) {
@@ -138,11 +142,17 @@ void PagePool::clearTail(int32_t page, uint64_t from) noexcept {
   for (size_t i = 0; i < pools.size(); ++i) {
     const StateGeometry &g = geometry[i];
     uint8_t *at = static_cast<uint8_t *>(pools[i]) + static_cast<uint64_t>(page) * g.pageBytes();
-    // Rows of tokens inside the page, and bytes of one token in a row.
-    const uint64_t rows = g.transposed ? g.heads * g.dim : g.heads;
-    const uint64_t tokenBytes = g.transposed ? g.elementBytes : g.dim * g.elementBytes;
-    for (uint64_t row = 0; row < rows; ++row)
-      std::memset(at + (row * TW_PAGE_TOKENS + from) * tokenBytes, 0, (TW_PAGE_TOKENS - from) * tokenBytes);
+    // Rows of tokens inside the page, and bytes of one token in a row. A pair of numbers is four bytes either way.
+    const bool paired = g.element == KvElement::Bf16;
+    const uint64_t rows = !g.transposed ? g.heads : g.heads * (paired ? (g.dim + 1) / 2 : g.dim);
+    const uint64_t tokenBytes = g.transposed ? 4 : g.dim * (paired ? 2 : 4);
+    // Where the two tokens of a pair alternate, an odd one shares its pair with the token before it.
+    const uint64_t whole = paired && !g.transposed ? roundUp(from, 2) : from;
+    for (uint64_t row = 0; row < rows; ++row) {
+      std::memset(at + (row * TW_PAGE_TOKENS + whole) * tokenBytes, 0, (TW_PAGE_TOKENS - whole) * tokenBytes);
+      for (uint64_t d = 0; whole != from && d < g.dim; ++d)
+        std::memset(at + (row * TW_PAGE_TOKENS + from - 1) * tokenBytes + 4 * d + 2, 0, 2);
+    }
   }
 }
 

@@ -18,9 +18,9 @@ Json sizeOf(const artifact::LinearSize *size) {
   return {{"per_row", size->per_row()}, {"per_logit_row", size->per_logit_row()}, {"constant", size->constant()}};
 }
 
-Json stepsOf(const artifact::Level &level) {
+Json stepsOf(const Artifact &artifact) {
   Json steps = Json::array();
-  for (const auto *step : *level.steps())
+  for (const auto *step : artifact.variants())
     steps.push_back({{"symbol", step->symbol()->str()},
                      {"min_rows", step->min_rows()},
                      {"max_rows", step->max_rows()},
@@ -104,14 +104,14 @@ std::string describeModel(const Model &model) {
                      {"producer", textOf(manifest->producer())},
                      {"model", textOf(manifest->model_name())},
                      {"numerics", manifest->numerics()->str()},
-                     {"kv_element", manifest->kv_element()->str()},
+                     {"kv_element", model.loaded().kvElement()},
                      {"context", model.context()},
                      {"model_context", manifest->context_length()},
                      {"vocabulary", manifest->vocab_size()},
                      {"threads", model.threads()},
                      {"level", model.loaded().level().name()->str()},
                      {"levels", levelsOf(manifest)},
-                     {"steps", stepsOf(model.loaded().level())},
+                     {"steps", stepsOf(model.loaded())},
                      {"kernels", kernelsOf(model.loaded().level())},
                      {"states", statesOf(manifest)},
                      {"weights",

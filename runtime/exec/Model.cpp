@@ -8,13 +8,15 @@
 namespace tilewright {
 namespace {
 
-std::vector<StateGeometry> stateGeometry(const Manifest &manifest) {
+std::vector<StateGeometry> stateGeometry(const Artifact &artifact) {
+  const Manifest &manifest = artifact.manifest();
+  const KvElement element = artifact.kvElement() == "bf16" ? KvElement::Bf16 : KvElement::F32;
   std::vector<StateGeometry> result;
   if (!manifest->states())
     return result;
   for (const auto *state : *manifest->states())
     for (const auto *buffer : *state->buffers())
-      result.push_back({buffer->heads(), buffer->dim(), buffer->transposed(), manifest.stateElementBytes()});
+      result.push_back({buffer->heads(), buffer->dim(), buffer->transposed(), element});
   return result;
 }
 
@@ -72,11 +74,12 @@ Model::Model(const std::string &folder, const ModelOptions &options)
   const auto contextPages = static_cast<uint64_t>((contextLength + TW_PAGE_TOKENS - 1) / TW_PAGE_TOKENS);
   // A limit below one full session is legal: short texts still fit.
   pages =
-      std::make_unique<PagePool>(stateGeometry(artifact->manifest()), options.memoryLimit ? 1 : contextPages, budget);
+      std::make_unique<PagePool>(stateGeometry(*artifact), options.memoryLimit ? 1 : contextPages, budget);
   arenas = std::make_unique<ArenaPool>(budget);
   json = describeModel(*this);
   messages.write(TW_LOG_INFO, "loaded " + folder + ": level " + artifact->level().name()->str() + ", numerics " +
-                                  artifact->manifest()->numerics()->str() + ", " + std::to_string(threads()) +
+                                  artifact->manifest()->numerics()->str() + ", K/V caches of " + artifact->kvElement() +
+                                  ", " + std::to_string(threads()) +
                                   (threads() == 1 ? " thread" : " threads") + ", context " +
                                   std::to_string(contextLength) + ", " + std::to_string(artifact->weightBytes()) +
                                   " bytes of weights");

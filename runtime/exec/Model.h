@@ -42,6 +42,7 @@ struct StepRequest {
   std::span<const int32_t> tokens; ///< at least one
   std::span<const int64_t> wanted; ///< rows whose logits are wanted: ascending, counted from the first of `tokens`
   float *logits;                   ///< [wanted][vocabulary], filled
+  std::span<const int32_t> positions = {}; ///< one per token, below the model's own context; empty: they count on
 };
 
 /// Immutable but for its caches; shared by any number of threads.

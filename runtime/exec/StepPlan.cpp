@@ -26,12 +26,10 @@ std::vector<std::vector<RequestPart>> cutRequests(std::span<const int64_t> rowsO
   return steps;
 }
 
-size_t chooseVariant(const artifact::Level &level, int64_t rows) {
-  for (uint32_t i = 0; i < level.steps()->size(); ++i) {
-    const auto *step = level.steps()->Get(i);
-    if (rows >= step->min_rows() && (step->max_rows() == 0 || rows <= step->max_rows()))
+size_t chooseVariant(std::span<const artifact::StepVariant *const> variants, int64_t rows) {
+  for (size_t i = 0; i < variants.size(); ++i)
+    if (rows >= variants[i]->min_rows() && (variants[i]->max_rows() == 0 || rows <= variants[i]->max_rows()))
       return i;
-  }
   throw Error(TW_INTERNAL, "no compiled step for " + std::to_string(rows) + " rows");
 }
 
@@ -72,11 +70,12 @@ void StepTables::addSequence(const SequenceRows &sequence, int32_t number, int64
       tiles.push_back(static_cast<int32_t>(value));
   }
   for (int64_t row = 0; row < count; ++row) {
-    const int64_t position = sequence.start + row;
+    const int64_t place = sequence.start + row; // in the cache
     tokens.push_back(sequence.tokens[static_cast<size_t>(row)]);
-    positions.push_back(static_cast<int32_t>(position));
-    rowSlots.push_back(sequence.pages[static_cast<size_t>(position / TW_PAGE_TOKENS)]);
-    rowSlots.push_back(static_cast<int32_t>(position % TW_PAGE_TOKENS));
+    positions.push_back(sequence.positions.empty() ? static_cast<int32_t>(place)
+                                                   : sequence.positions[static_cast<size_t>(row)]);
+    rowSlots.push_back(sequence.pages[static_cast<size_t>(place / TW_PAGE_TOKENS)]);
+    rowSlots.push_back(static_cast<int32_t>(place % TW_PAGE_TOKENS));
   }
   pages.insert(pages.end(), sequence.pages.begin(), sequence.pages.begin() + pageCount);
   rowStart.push_back(static_cast<int32_t>(firstRow + count));

@@ -17,6 +17,7 @@ struct SequenceRows {
   int64_t start = 0;               ///< tokens in the cache before these rows
   std::span<const int32_t> pages;  ///< at least as many as start + tokens.size() tokens need
   std::span<const int64_t> wanted; ///< rows whose logits are wanted, ascending, counted from the first of `tokens`
+  std::span<const int32_t> positions = {}; ///< one per token; empty: counted from `start`
 };
 
 /// Part of a request: rows [first, first + count) of request number `request`.
@@ -31,7 +32,7 @@ struct RequestPart {
 std::vector<std::vector<RequestPart>> cutRequests(std::span<const int64_t> rowsOfRequest, int64_t maxRows);
 
 /// The first variant that takes this many rows (the manifest promises one).
-size_t chooseVariant(const artifact::Level &level, int64_t rows);
+size_t chooseVariant(std::span<const artifact::StepVariant *const> variants, int64_t rows);
 
 /// size.constant + size.per_row * paddedRows + size.per_logit_row * paddedLogitRows. Throws Error(EXHAUSTED) when it is
 /// beyond 63 bits.

@@ -70,6 +70,15 @@ void StepRun::check(size_t index) const {
       throw Error(TW_INVALID, requestName(index) + ": token " + std::to_string(i) + " is " +
                                   std::to_string(request.tokens[i]) + ", wanted 0 to " +
                                   std::to_string(model.vocabSize() - 1));
+  if (!request.positions.empty() && request.positions.size() != request.tokens.size())
+    throw Error(TW_INVALID, requestName(index) + ": " + std::to_string(request.positions.size()) + " positions for " +
+                                std::to_string(request.tokens.size()) + " tokens");
+  const int64_t lastPosition = static_cast<int64_t>(model.loaded().manifest()->context_length()) - 1;
+  for (size_t i = 0; i < request.positions.size(); ++i)
+    if (request.positions[i] < 0 || request.positions[i] > lastPosition)
+      throw Error(TW_INVALID, requestName(index) + ": position " + std::to_string(i) + " is " +
+                                  std::to_string(request.positions[i]) + ", wanted 0 to " +
+                                  std::to_string(lastPosition));
   int64_t previous = -1;
   for (int64_t row : request.wanted) {
     if (row <= previous || row >= static_cast<int64_t>(request.tokens.size()))
@@ -96,7 +105,7 @@ void StepRun::plan() {
   std::vector<int64_t> rows;
   for (const StepRequest &request : requests)
     rows.push_back(static_cast<int64_t>(request.tokens.size()));
-  const artifact::Level &level = model.loaded().level();
+  const auto variants = model.loaded().variants();
   for (std::vector<RequestPart> &parts : cutRequests(rows, model.maxRows)) {
     int64_t rowCount = 0, logitRows = 0;
     for (const RequestPart &part : parts) {
@@ -104,8 +113,8 @@ void StepRun::plan() {
       const auto [first, last] = wantedRange(requests[part.request].wanted, part);
       logitRows += static_cast<int64_t>(last - first);
     }
-    const size_t variant = chooseVariant(level, rowCount);
-    const artifact::StepVariant &step = *level.steps()->Get(static_cast<uint32_t>(variant));
+    const size_t variant = chooseVariant(variants, rowCount);
+    const artifact::StepVariant &step = *variants[variant];
     const int64_t paddedLogits = roundUp(logitRows, step.logit_row_multiple());
     const uint64_t arena = linearSize(*step.arena(), roundUp(rowCount, step.row_multiple()), paddedLogits);
     // One request whose rows need no padding: compiled code writes where the caller wants the logits.
@@ -155,14 +164,17 @@ void StepRun::run() {
 }
 
 void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
-  const artifact::StepVariant &variant = *model.loaded().level().steps()->Get(static_cast<uint32_t>(batch.variant));
+  const artifact::StepVariant &variant = *model.loaded().variants()[batch.variant];
   std::vector<SequenceRows> sequences;
   std::vector<std::vector<int64_t>> wanted(batch.parts.size());
   for (size_t i = 0; i < batch.parts.size(); ++i) {
     const RequestPart &part = batch.parts[i];
     const StepRequest &request = requests[part.request];
-    sequences.push_back({request.tokens.subspan(static_cast<size_t>(part.first), static_cast<size_t>(part.count)),
-                         before[part.request] + part.first, request.session->pageTable, wantedIn(part, wanted[i])});
+    const auto rowsOf = [&](std::span<const int32_t> all) {
+      return all.empty() ? all : all.subspan(static_cast<size_t>(part.first), static_cast<size_t>(part.count));
+    };
+    sequences.push_back({rowsOf(request.tokens), before[part.request] + part.first, request.session->pageTable,
+                         wantedIn(part, wanted[i]), rowsOf(request.positions)});
   }
   const StepTables tables(sequences, variant);
   float *scratch = reinterpret_cast<float *>(arena + batch.arenaBytes);

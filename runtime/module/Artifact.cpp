@@ -101,6 +101,7 @@ std::unique_ptr<Artifact> Artifact::load(const std::string &folder, const Artifa
   artifact->content = Manifest::parse(findElfSection(elf, TW_ABI_MANIFEST_SECTION, path), path);
   artifact->openWeights(options);
   artifact->chooseLevel(options);
+  artifact->chooseKvElement(options);
   artifact->loadCode(path, code.fileIdentity());
   return artifact;
 }
@@ -173,6 +174,18 @@ void Artifact::chooseLevel(const ArtifactOptions &options) {
               root + ": this CPU lacks what the artifact's levels need: " + reasons + ". Compile it for this machine");
 }
 
+void Artifact::chooseKvElement(const ArtifactOptions &options) {
+  kvElementName = options.kvElement.empty() ? content->kv_element()->str() : options.kvElement;
+  if (kvElementName != "f32" && kvElementName != "bf16")
+    throw Error(TW_INVALID, "K/V caches of '" + kvElementName + "', wanted f32 or bf16");
+  for (const auto *step : *level().steps())
+    if (content.kvElementOf(*step) == kvElementName)
+      stepVariants.push_back(step);
+  if (stepVariants.empty())
+    throw Error(TW_UNSUPPORTED, root + ": has no steps for K/V caches of " + kvElementName + "; numerics " +
+                                    content->numerics()->str() + " keeps them in " + content->kv_element()->str());
+}
+
 void Artifact::loadCode(const std::string &path, std::pair<dev_t, ino_t> identity) {
   const std::string name = LoadedFiles::instance().acquire(root, identity);
   codeIdentity = identity;
@@ -192,10 +205,11 @@ void Artifact::loadCode(const std::string &path, std::pair<dev_t, ino_t> identit
     throw Error(TW_CORRUPT, path + ": exports " + std::to_string(table->entries) + " steps, its manifest lists " +
                                 std::to_string(content.entries()));
   const size_t first = content.firstEntry(levelIndex);
-  for (size_t i = 0; i < level().steps()->size(); ++i) {
+  for (uint32_t i = 0; i < level().steps()->size(); ++i) {
     if (!table->entry || !table->entry[first + i])
       throw Error(TW_CORRUPT, path + ": step " + std::to_string(first + i) + " is missing from its table");
-    entries.push_back(table->entry[first + i]);
+    if (content.kvElementOf(*level().steps()->Get(i)) == kvElementName)
+      entries.push_back(table->entry[first + i]);
   }
 }
 

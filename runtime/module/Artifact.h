@@ -16,6 +16,7 @@ namespace tilewright {
 
 struct ArtifactOptions {
   std::string level = {};                ///< empty: the strongest this CPU can run
+  std::string kvElement = {};            ///< what the K/V caches hold, "f32" or "bf16"; empty: the manifest's
   bool checkWeights = false;             ///< hash every packed weight
   bool hugePages = false;                ///< read the weights into huge pages instead of mapping them
   const CpuFeatures *features = nullptr; ///< null: this machine's
@@ -25,7 +26,8 @@ struct ArtifactOptions {
 class Artifact {
 public:
   /// Checks, in this order: the seal of model.so, its ELF structure, the manifest, that the weights file belongs to it,
-  /// the CPU level, and only then loads the code. Throws Error with NOT_FOUND, IO, CORRUPT, INCOMPATIBLE or INVALID.
+  /// the CPU level, that it has steps for the K/V element, and only then loads the code. Throws Error with NOT_FOUND, IO,
+  /// CORRUPT, INCOMPATIBLE, UNSUPPORTED or INVALID.
   static std::unique_ptr<Artifact> load(const std::string &folder, const ArtifactOptions &options = {});
 
   /// The manifest alone, of any CPU's artifact: checks the seal of model.so and the manifest, loads nothing.
@@ -38,7 +40,11 @@ public:
   const std::string &folder() const { return root; }
   const Manifest &manifest() const { return content; }
   const artifact::Level &level() const { return *content->levels()->Get(static_cast<uint32_t>(levelIndex)); }
-  /// Compiled entry of the level's variant `index`.
+  /// What the K/V caches hold: "f32" or "bf16".
+  const std::string &kvElement() const { return kvElementName; }
+  /// The level's step forms for that element.
+  std::span<const artifact::StepVariant *const> variants() const { return stepVariants; }
+  /// Compiled entry of variants()[index].
   tw_abi_entry entry(size_t index) const { return entries[index]; }
   /// Packed bytes of each weight, in the manifest's order.
   void *const *weights() const { return weightPointers.data(); }
@@ -48,6 +54,7 @@ private:
   explicit Artifact(std::string folder) : root(std::move(folder)) {}
   void openWeights(const ArtifactOptions &options);
   void chooseLevel(const ArtifactOptions &options);
+  void chooseKvElement(const ArtifactOptions &options);
   void loadCode(const std::string &path, std::pair<dev_t, ino_t> identity);
 
   std::string root;
@@ -55,6 +62,8 @@ private:
   FileBytes weightFile;
   std::vector<void *> weightPointers;
   size_t levelIndex = 0;
+  std::string kvElementName;
+  std::vector<const artifact::StepVariant *> stepVariants;
   void *library = nullptr;
   std::optional<std::pair<dev_t, ino_t>> codeIdentity; ///< of the loaded file
   std::vector<tw_abi_entry> entries;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 
 namespace tilewright {
@@ -60,11 +61,10 @@ private:
       fail("format version " + std::to_string(m.format_version()) + ", this runtime reads up to " +
                std::to_string(kManifestVersion) + ": compile the model again or take a newer runtime",
            TW_INCOMPATIBLE);
-    const std::string numerics = m.numerics()->str(), kv = m.kv_element()->str();
+    const std::string numerics = m.numerics()->str();
     if (numerics != "precise" && numerics != "fast")
       fail("numerics '" + numerics + "', wanted 'precise' or 'fast'");
-    if (kv != "f32" && kv != "bf16")
-      fail("kv_element '" + kv + "', wanted 'f32' or 'bf16'");
+    checkKvElement("", m.kv_element()->str());
     if (m.page_tokens() != TW_PAGE_TOKENS)
       fail("pages of " + std::to_string(m.page_tokens()) + " tokens, this runtime keeps pages of " +
                std::to_string(TW_PAGE_TOKENS),
@@ -77,6 +77,11 @@ private:
     if (file.empty() || file == "." || file == ".." || file.find('/') != std::string::npos ||
         file.find('\0') != std::string::npos)
       fail("weights_file '" + file + "', wanted the name of a file in the artifact's folder");
+  }
+
+  void checkKvElement(const std::string &place, const std::string &element) const {
+    if (element != "f32" && element != "bf16")
+      fail(place + "kv_element '" + element + "', wanted 'f32' or 'bf16'");
   }
 
   void checkWeights() const {
@@ -121,7 +126,6 @@ private:
   }
 
   void checkStates() const {
-    const uint64_t elementBytes = m.kv_element()->str() == "bf16" ? 2 : 4;
     for (size_t i = 0; i < sizeOf(m.states()); ++i) {
       const auto *state = m.states()->Get(static_cast<uint32_t>(i));
       const std::string place = "states[" + std::to_string(i) + "] " + quoted(state->name());
@@ -130,7 +134,7 @@ private:
       for (const auto *buffer : *state->buffers()) {
         // 32-bit factors, so the first product cannot overflow.
         const uint64_t row = static_cast<uint64_t>(buffer->heads()) * buffer->dim();
-        if (row == 0 || row > kMaxPageBytes / (TW_PAGE_TOKENS * elementBytes))
+        if (row == 0 || row > kMaxPageBytes / (TW_PAGE_TOKENS * sizeof(float)))
           fail(place + ": " + std::to_string(buffer->heads()) + " heads of " + std::to_string(buffer->dim()) +
                " values make a page of 0 or more than " + std::to_string(kMaxPageBytes) + " bytes");
       }
@@ -147,24 +151,36 @@ private:
         fail(place + " stands there twice");
       if (level->steps()->size() == 0)
         fail(place + ": no steps");
-      uint64_t covered = 0; // rows 1..covered have a variant
-      bool endless = false;
-      std::vector<const artifact::StepVariant *> sorted(level->steps()->begin(), level->steps()->end());
-      for (const auto *step : sorted)
+      std::map<std::string, std::vector<const artifact::StepVariant *>> byElement;
+      for (const auto *step : *level->steps()) {
         checkStep(place + ": step " + quoted(step->symbol()), *step);
-      std::sort(sorted.begin(), sorted.end(), [](auto *a, auto *b) { return a->min_rows() < b->min_rows(); });
-      for (const auto *step : sorted) {
-        if (step->min_rows() > covered + 1)
-          break;
-        endless |= step->max_rows() == 0;
-        covered = std::max<uint64_t>(covered, step->max_rows());
+        byElement[step->kv_element() ? step->kv_element()->str() : m.kv_element()->str()].push_back(step);
       }
-      if (!endless)
-        fail(place + ": no step for " + std::to_string(covered + 1) + " rows");
+      byElement[m.kv_element()->str()]; // must be there
+      for (auto &[element, steps] : byElement)
+        checkRows(place, element, steps);
     }
   }
 
+  /// Steps of one K/V element serve every number of rows.
+  void checkRows(const std::string &place, const std::string &element,
+                 std::vector<const artifact::StepVariant *> &steps) const {
+    uint64_t covered = 0; // rows 1..covered have a variant
+    bool endless = false;
+    std::sort(steps.begin(), steps.end(), [](auto *a, auto *b) { return a->min_rows() < b->min_rows(); });
+    for (const auto *step : steps) {
+      if (step->min_rows() > covered + 1)
+        break;
+      endless |= step->max_rows() == 0;
+      covered = std::max<uint64_t>(covered, step->max_rows());
+    }
+    if (!endless)
+      fail(place + ": no step for " + std::to_string(covered + 1) + " rows with K/V caches of " + element);
+  }
+
   void checkStep(const std::string &place, const artifact::StepVariant &step) const {
+    if (step.kv_element())
+      checkKvElement(place + ": ", step.kv_element()->str());
     if (step.max_rows() && step.max_rows() < step.min_rows())
       fail(place + ": from " + std::to_string(step.min_rows()) + " to " + std::to_string(step.max_rows()) + " rows");
     if (step.row_multiple() == 0 || step.row_multiple() > kMaxMultiple || step.query_tile() == 0 ||
@@ -263,14 +279,8 @@ size_t Manifest::firstEntry(size_t level) const {
   return first;
 }
 
-uint64_t Manifest::stateElementBytes() const { return root->kv_element()->str() == "bf16" ? 2 : 4; }
-
-std::vector<uint64_t> Manifest::stateBufferPageBytes() const {
-  std::vector<uint64_t> result;
-  for (size_t i = 0; i < sizeOf(root->states()); ++i)
-    for (const auto *buffer : *root->states()->Get(static_cast<uint32_t>(i))->buffers())
-      result.push_back(static_cast<uint64_t>(buffer->heads()) * buffer->dim() * TW_PAGE_TOKENS * stateElementBytes());
-  return result;
+std::string Manifest::kvElementOf(const artifact::StepVariant &step) const {
+  return step.kv_element() ? step.kv_element()->str() : root->kv_element()->str();
 }
 
 } // namespace tilewright

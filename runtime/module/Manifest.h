@@ -31,10 +31,8 @@ public:
   /// Steps of all levels before `level`: where its variants start in the exported table.
   size_t firstEntry(size_t level) const;
   size_t entries() const { return firstEntry(root->levels()->size()); }
-  /// Bytes of one element of the K/V caches (4 for f32, 2 for bf16).
-  uint64_t stateElementBytes() const;
-  /// Bytes of one page of each state buffer, all states one after another.
-  std::vector<uint64_t> stateBufferPageBytes() const;
+  /// What the K/V caches of a step form hold: "f32" or "bf16".
+  std::string kvElementOf(const artifact::StepVariant &step) const;
 
 private:
   std::vector<uint64_t> storage; ///< 64-bit words: FlatBuffers reads aligned

@@ -206,6 +206,13 @@ TokenType Tokenizer::tokenType(int32_t id) const {
   return typeOf(data, id);
 }
 
+size_t Tokenizer::meaningfulSize() const {
+  size_t size = data.tokens.size();
+  while (size > 0 && tokenType(static_cast<int32_t>(size - 1)) == TokenType::Unused)
+    --size;
+  return size;
+}
+
 bool Tokenizer::isEnd(int32_t id) const {
   return id >= 0 && (id == data.eosId || std::find(data.eotIds.begin(), data.eotIds.end(), id) != data.eotIds.end());
 }

@@ -54,6 +54,8 @@ public:
   std::string decode(std::span<const int32_t> ids, bool skipSpecial = false) const;
 
   size_t vocabularySize() const { return data.tokens.size(); }
+  /// Tokens up to the last one that is not of type unused: what stands behind them fills up a table. 0: all are unused.
+  size_t meaningfulSize() const;
   /// The bytes of one token; throws INVALID for an id outside the vocabulary.
   std::string_view tokenBytes(int32_t id) const;
   /// The token's text as the vocabulary spells it; throws as `tokenBytes`.

@@ -32,8 +32,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   try {
     Manifest manifest = Manifest::parse({data, size}, "fuzz");
     size_t sum = manifest.entries();
-    for (uint64_t bytes : manifest.stateBufferPageBytes())
-      sum += bytes;
+    for (const artifact::Level *level : *manifest->levels())
+      for (const artifact::StepVariant *step : *level->steps())
+        sum += manifest.kvElementOf(*step).size();
     if (const auto *weights = manifest->weights())
       for (const artifact::Weight *weight : *weights)
         sum += static_cast<size_t>(weightShape(*weight).first);

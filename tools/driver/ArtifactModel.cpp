@@ -20,9 +20,10 @@ public:
     tw_model_release(model);
   }
 
-  llvm::Error open(const std::string &folder) {
+  llvm::Error open(const std::string &folder, const std::string &kvType) {
     tw_model_options options = {};
     options.size = sizeof options;
+    options.kv_type = kvType.empty() ? nullptr : kvType.c_str();
     if (llvm::Error error = check(tw_model_load(folder.c_str(), &options, &model)))
       return error;
     return check(tw_session_create(model, &session));
@@ -67,9 +68,9 @@ private:
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<LogitsModel>> artifactModel(const std::string &folder) {
+llvm::Expected<std::unique_ptr<LogitsModel>> artifactModel(const std::string &folder, const std::string &kvType) {
   auto model = std::make_unique<ArtifactModel>();
-  if (llvm::Error error = model->open(folder))
+  if (llvm::Error error = model->open(folder, kvType))
     return std::move(error);
   return model;
 }

@@ -44,6 +44,7 @@ struct VerifyOptions {
   std::string input; ///< .twg or .gguf
   std::string weightsDir;
   std::string artifact; ///< compiled model to compare; empty: the reference alone, f32 against f64
+  std::string kvType;   ///< what the compiled model's K/V caches hold; empty: its default
   std::vector<std::string> prompts;
   std::string expected; ///< JSON of expected ids, NLLs and logits to compare with
   std::vector<std::string> plugins;

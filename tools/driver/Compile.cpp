@@ -38,6 +38,8 @@ std::string kilobytes(uint64_t bytes) { return llvm::formatv("{0:f1} kB", static
 
 void printMemory(MutableArrayRef<ClassProgram> classes, StringRef entry) {
   for (ClassProgram &program : classes) {
+    if (program.kvType != classes.front().kvType) // the same memory
+      continue;
     const FunctionPlan &plan = program.plan.find(program.module->lookupSymbol(entry))->second;
     auto line = [](const RegionBytes &bytes) {
       return kilobytes(bytes[ArenaRegion::Rows]) + " a row + " + kilobytes(bytes[ArenaRegion::LogitRows]) +
@@ -91,13 +93,17 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
 
   progress.step("forming kernels");
   std::vector<ClassProgram> classes;
-  for (const ShapeClass &shapeClass : shapeClasses()) {
-    FailureOr<ClassProgram> program = formProgram(module, shapeClass, session.host().stages, pipeline);
-    if (failed(program))
-      return WorkFailed;
-    if (options.dumpAfter == "tile")
-      (*program).module->print(llvm::outs());
-    classes.push_back(std::move(*program));
+  const std::string entry = session.graph().graph().entry()->str();
+  for (const std::string &kvType : kvTypesOf(module, entry, options.numerics)) {
+    pipeline.kvType = kvType;
+    for (const ShapeClass &shapeClass : shapeClasses()) {
+      FailureOr<ClassProgram> program = formProgram(module, shapeClass, session.host().stages, pipeline);
+      if (failed(program))
+        return WorkFailed;
+      if (options.dumpAfter == "tile")
+        (*program).module->print(llvm::outs());
+      classes.push_back(std::move(*program));
+    }
   }
 
   if (int code =
@@ -108,7 +114,7 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
     return code;
   progress.done();
   if (!options.quiet)
-    printMemory(classes, session.graph().graph().entry()->str());
+    printMemory(classes, entry);
   return Success;
 }
 

@@ -21,9 +21,10 @@
 
 namespace tilewright::driver {
 
-/// One shape class after the tile stage: a module of programs and kernels, planned.
+/// One shape class and K/V element after the tile stage: a module of programs and kernels, planned.
 struct ClassProgram {
   const ShapeClass *shapeClass = nullptr;
+  std::string kvType; ///< "f32" or "bf16"
   mlir::OwningOpRef<mlir::ModuleOp> module;
   ProgramPlan plan;
 };
@@ -34,7 +35,8 @@ llvm::Expected<std::vector<const CpuLevel *>> levelsOf(llvm::ArrayRef<std::strin
 /// The strongest of them that runs here.
 llvm::Expected<const CpuLevel *> strongestOf(llvm::ArrayRef<std::string> targets);
 
-/// Fills the manifest's state table from the entry function's state arguments and returns where each begins.
+/// Fills the manifest's state table from the entry function's state arguments and returns where each begins. Fails with a
+/// diagnostic unless the function's logits are as wide as the vocabulary (which is set where the graph does not say).
 mlir::FailureOr<ProgramTables> describeStates(mlir::ModuleOp module, llvm::StringRef entry,
                                               artifact::ManifestT &manifest);
 
@@ -54,6 +56,9 @@ mlir::LogicalResult runGraphStages(mlir::ModuleOp module, const StageRegistry &s
 mlir::FailureOr<ClassProgram> formProgram(mlir::ModuleOp module, const ShapeClass &shapeClass,
                                           const StageRegistry &stages, PipelineOptions options);
 
+/// What K/V caches of `module` may hold, the default first: numerics precise keeps f32, fast bf16 as well.
+std::vector<std::string> kvTypesOf(mlir::ModuleOp module, llvm::StringRef entry, llvm::StringRef numerics);
+
 /// The stages behind tile as compileKernels runs them: what plugins add to them, and the IR after `dumpAfter` on
 /// stdout.
 KernelStages kernelStages(const StageRegistry &stages, const PipelineOptions &options, const std::string &dumpAfter);
@@ -62,8 +67,8 @@ KernelStages kernelStages(const StageRegistry &stages, const PipelineOptions &op
 using KernelCompiler = std::function<mlir::FailureOr<std::vector<ObjectBytes>>(
     mlir::ModuleOp kernels, const CpuLevel &level, llvm::StringRef suffix, const ShapeClass &shapeClass)>;
 
-/// Compiles the classes for one level: objects are appended, names of the entries too, the manifest's level is
-/// described.
+/// Compiles the classes, those of the default K/V element first, for one level: objects are appended, names of the
+/// entries too, the manifest's level is described.
 mlir::LogicalResult compileLevel(llvm::MutableArrayRef<ClassProgram> classes, llvm::StringRef entry,
                                  const CpuLevel &level, const ProgramTables &tables, const KernelCompiler &compile,
                                  std::vector<ObjectBytes> &objects, std::vector<std::string> &entries,

@@ -75,6 +75,7 @@ FailureOr<ClassProgram> formProgram(ModuleOp module, const ShapeClass &shapeClas
                                     PipelineOptions options) {
   ClassProgram program;
   program.shapeClass = &shapeClass;
+  program.kvType = options.kvType;
   program.module = OwningOpRef<ModuleOp>(module.clone());
   options.shapeClass = shapeClass.name.str();
   PassManager passes(module.getContext(), ModuleOp::getOperationName(), OpPassManager::Nesting::Implicit);
@@ -89,13 +90,24 @@ FailureOr<ClassProgram> formProgram(ModuleOp module, const ShapeClass &shapeClas
   return program;
 }
 
-/// The kernels of a program, in a module of their own, visible.
-static OwningOpRef<ModuleOp> kernelsOf(ModuleOp program) {
+std::vector<std::string> kvTypesOf(ModuleOp module, StringRef entry, StringRef numerics) {
+  auto function = module.lookupSymbol<func::FuncOp>(entry);
+  bool anyState = function && llvm::any_of(function.getArgumentTypes(), llvm::IsaPred<tw::StateType>);
+  if (anyState && numerics == "fast")
+    return {"f32", "bf16"};
+  return {"f32"};
+}
+
+/// The kernels of a program that `others` lacks, in a module of their own, visible.
+static OwningOpRef<ModuleOp> kernelsOf(ModuleOp program, ModuleOp others) {
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(program.getLoc());
   llvm::StringSet<> names;
   program.walk([&](tw::DispatchOp dispatch) { names.insert(dispatch.getKernel()); });
   for (auto function : program.getOps<func::FuncOp>())
     if (names.contains(function.getSymName())) {
+      auto other = others ? others.lookupSymbol<func::FuncOp>(function.getSymName()) : func::FuncOp();
+      if (other && OperationEquivalence::isEquivalentTo(function, other, OperationEquivalence::IgnoreLocations))
+        continue;
       auto copy = cast<func::FuncOp>(function->clone());
       copy.setPublic();
       kernels->push_back(copy);
@@ -186,24 +198,36 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entr
   for (auto [index, program] : llvm::enumerate(classes)) {
     ModuleOp module = *program.module;
     const ShapeClass &shapeClass = *program.shapeClass;
-    std::string suffix = ("." + level.name + "." + shapeClass.name).str();
-    OwningOpRef<ModuleOp> kernels = kernelsOf(module);
+    // Most kernels have nothing to do with K/V caches: those of the class's first program serve the others.
+    ClassProgram &first = *llvm::find_if(classes, [&](ClassProgram &c) { return c.shapeClass == &shapeClass; });
+    const bool isFirst = &first == &program;
+    const std::string shared = ("." + level.name + "." + shapeClass.name).str();
+    const std::string suffix = isFirst ? shared : shared + "." + program.kvType;
+    OwningOpRef<ModuleOp> kernels = kernelsOf(module, isFirst ? ModuleOp() : *first.module);
     FailureOr<std::vector<ObjectBytes>> compiled = compile(*kernels, level, suffix, shapeClass);
     if (failed(compiled))
       return failure();
-    if (failed(describeKernels(*kernels, *compiled, shapeClass.name, *described, manifest)))
+    if (failed(describeKernels(*kernels, *compiled,
+                               isFirst ? shapeClass.name.str() : (shapeClass.name + " " + program.kvType).str(),
+                               *described, manifest)))
       return failure();
     std::move(compiled->begin(), compiled->end(), std::back_inserter(objects));
 
     std::string symbol = "tw.step" + suffix;
-    if (failed(emitStepEntry(module, entry, program.plan, tables, symbol, suffix, *steps)))
+    auto kernelSymbol = [&](StringRef kernel) {
+      return kernel.str() + (kernels->lookupSymbol(kernel) ? suffix : shared);
+    };
+    if (failed(emitStepEntry(module, entry, program.plan, tables, symbol, kernelSymbol, *steps)))
       return failure();
     entries.push_back(symbol);
 
     auto variant = std::make_unique<artifact::StepVariantT>();
     variant->symbol = symbol;
+    variant->kv_element = program.kvType;
+    if (index == 0 || classes[index - 1].kvType != program.kvType)
+      minRows = 1;
     variant->min_rows = minRows;
-    const bool last = index + 1 == classes.size();
+    const bool last = index + 1 == classes.size() || classes[index + 1].kvType != program.kvType;
     variant->max_rows = last ? 0 : static_cast<uint32_t>(shapeClass.rowMultiple);
     variant->row_multiple = static_cast<uint32_t>(shapeClass.rowMultiple);
     variant->logit_row_multiple = static_cast<uint32_t>(shapeClass.logitRowMultiple);

@@ -19,7 +19,7 @@ public:
   virtual std::string numerics() const = 0;
 };
 
-/// A compiled model, through the runtime's C interface.
-llvm::Expected<std::unique_ptr<LogitsModel>> artifactModel(const std::string &folder);
+/// A compiled model, through the runtime's C interface. `kvType`: what its K/V caches hold; empty: its default.
+llvm::Expected<std::unique_ptr<LogitsModel>> artifactModel(const std::string &folder, const std::string &kvType);
 
 } // namespace tilewright::driver

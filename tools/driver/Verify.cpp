@@ -244,7 +244,7 @@ llvm::Expected<std::vector<Expected>> promptsFor(Session &session, const VerifyO
 llvm::Expected<std::unique_ptr<LogitsModel>> modelUnderTest(Session &session, mlir::ModuleOp module,
                                                             const VerifyOptions &options) {
   if (!options.artifact.empty())
-    return artifactModel(options.artifact);
+    return artifactModel(options.artifact, options.kvType);
   // Stored results are f64's: the interpreter itself answers for them in f64.
   return ReferenceModel::create(session, module,
                                 options.expected.empty() ? reference::Precision::F32 : reference::Precision::F64);

@@ -15,6 +15,20 @@ FailureOr<ProgramTables> describeStates(ModuleOp module, StringRef entry, artifa
   auto function = module.lookupSymbol<func::FuncOp>(entry);
   if (!function)
     return module.emitError("the graph has no entry function '") << entry << "'";
+  // The runtime gives the step a buffer of vocab_size numbers for each wanted row.
+  for (Type type : function.getResultTypes()) {
+    auto logits = dyn_cast<RankedTensorType>(type);
+    if (!logits)
+      continue;
+    const int64_t width = logits.getRank() == 2 ? logits.getDimSize(1) : ShapedType::kDynamic;
+    if (ShapedType::isDynamic(width) || width > INT32_MAX / 2)
+      return function.emitError("the step function returns ") << logits << "; wanted logits [rows, vocabulary]";
+    if (manifest.vocab_size == 0)
+      manifest.vocab_size = static_cast<uint32_t>(width);
+    if (manifest.vocab_size != width)
+      return function.emitError("the step function returns logits of ")
+             << width << " numbers; the graph's vocab_size is " << manifest.vocab_size;
+  }
   ProgramTables tables;
   int64_t buffers = 0;
   for (BlockArgument argument : function.getArguments()) {

@@ -92,6 +92,8 @@ int main(int argc, char **argv) {
   command->add_option("graph", verify.input, ".twg or .gguf file")->required();
   command->add_option("--artifact", verify.artifact,
                       "The compiled model (default: the interpreter in f32 against f64)");
+  command->add_option("--kv-type", verify.kvType, "What the compiled model's K/V caches hold (default: f32)")
+      ->check(CLI::IsMember({"f32", "bf16"}));
   command->add_option("--prompt", verify.prompts, "A prompt to compare on; repeatable (default: 8 seeded prompts)");
   command->add_option("--expected", verify.expected, "JSON file of expected ids, NLLs and logits");
   command->add_option("--max-tokens", verify.maxTokens, "Greedy tokens to compare as well")

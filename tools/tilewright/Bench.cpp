@@ -73,6 +73,7 @@ void runBench(const BenchOptions &options) {
   nlohmann::json result;
   result["threads"] = threads;
   result["numerics"] = description.value("numerics", "");
+  result["kv_type"] = description.value("kv_element", "");
   result["level"] = description.value("level", "");
   result["weights_bytes"] = weightBytes;
   result["ceilings"]["read_bytes_per_second"] = ceilings.readBytesPerSecond;

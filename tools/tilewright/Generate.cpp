@@ -67,10 +67,12 @@ void writeIds(const std::string &path, const std::vector<int32_t> &prompt, const
 
 void printStatistics(const GenerateResult &result, tw_model *model) {
   auto description = nlohmann::json::parse(tw_model_describe(model));
-  std::fprintf(stderr, "\nprompt %lld tokens, %.1f tokens/s; decode %lld tokens, %.1f tokens/s; numerics %s, %s\n",
+  std::fprintf(stderr, "\nprompt %lld tokens, %.1f tokens/s; decode %lld tokens, %.1f tokens/s; numerics %s, K/V "
+               "%s, %s\n",
                static_cast<long long>(result.promptTokens), result.promptTokensPerSecond(),
                static_cast<long long>(result.decodeSteps), result.decodeTokensPerSecond(),
-               description.value("numerics", "").c_str(), description.value("level", "").c_str());
+               description.value("numerics", "").c_str(), description.value("kv_element", "").c_str(),
+               description.value("level", "").c_str());
   std::fprintf(stderr, "memory: weights %.1f MB, caches %.1f MB, activations %.1f MB\n",
                static_cast<double>(result.memory.weights) / 1e6, static_cast<double>(result.memory.caches) / 1e6,
                static_cast<double>(result.memory.arenas) / 1e6);

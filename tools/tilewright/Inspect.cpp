@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <set>
+
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -25,9 +27,19 @@ template <typename Table> uint32_t size(const flatbuffers::Vector<flatbuffers::O
   return list ? list->size() : 0;
 }
 
+/// What K/V caches may hold, the default first: "f32 or bf16".
+std::string kvElements(const Manifest &manifest) {
+  std::string words = text(manifest->kv_element());
+  std::set<std::string> known = {words};
+  for (const auto *step : *manifest->levels()->Get(0)->steps())
+    if (std::string element = manifest.kvElementOf(*step); known.insert(element).second)
+      words += " or " + element;
+  return words;
+}
+
 void printSummary(const Manifest &manifest) {
   std::printf("model      %s (numerics %s, K/V %s)\n", text(manifest->model_name()).c_str(),
-              text(manifest->numerics()).c_str(), text(manifest->kv_element()).c_str());
+              text(manifest->numerics()).c_str(), kvElements(manifest).c_str());
   std::printf("producer   %s\n", text(manifest->producer()).c_str());
   std::printf("context    %u tokens, vocabulary %u\n", manifest->context_length(), manifest->vocab_size());
   std::printf("weights    %u in %s, %.1f MB\n", size(manifest->weights()), text(manifest->weights_file()).c_str(),
@@ -39,6 +51,8 @@ void printSummary(const Manifest &manifest) {
       std::printf(" %s", feature->c_str());
     std::printf("\n");
     for (const auto *step : *level->steps()) {
+      if (manifest.kvElementOf(*step) != text(manifest->kv_element())) // the same arena
+        continue;
       std::string rows =
           std::to_string(step->min_rows()) + (step->max_rows() ? "-" + std::to_string(step->max_rows()) : "+");
       const auto *arena = step->arena(), *lower = step->arena_lower_bound(), *all = step->arena_without_reuse();
@@ -85,9 +99,9 @@ void printKernels(const Manifest &manifest, bool json) {
     std::cout << all.dump(2) << '\n';
     return;
   }
-  std::printf("%-11s %-8s %-44s %-12s %-14s %s\n", "level", "rows", "kernel", "instruction", "tile", "layout");
+  std::printf("%-11s %-12s %-44s %-12s %-14s %s\n", "level", "rows", "kernel", "instruction", "tile", "layout");
   for (const auto &row : all)
-    std::printf("%-11s %-8s %-44s %-12s %-14s %s%s\n", row["level"].get<std::string>().c_str(),
+    std::printf("%-11s %-12s %-44s %-12s %-14s %s%s\n", row["level"].get<std::string>().c_str(),
                 row["variant"].get<std::string>().c_str(), row["name"].get<std::string>().c_str(),
                 row["instruction"].get<std::string>().c_str(), row["tile"].dump().c_str(),
                 row["layout"].get<std::string>().c_str(), row["fallback"].get<bool>() ? "  fallback" : "");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One forward pass over a padded batch: input_ids [B, T] (attention_mask [B, T], position_ids [B, T]) -> logits [B, T,
-// V].
+// V]. Tokens whose mask is 0 are left out: nothing sees them, and their logits are zeros.
 #include "tools/tilewright/Model.h"
 #include "tools/tilewright/Safetensors.h"
+
+#include <nlohmann/json.hpp>
 
 #include <cstring>
 
@@ -60,32 +62,37 @@ void runRun(const RunOptions &options) {
 
   ModelPointer model = loadModel(options.model);
   const int64_t vocab = tw_model_vocab_size(model.get());
+  const int64_t context = nlohmann::json::parse(tw_model_describe(model.get()))["model_context"].get<int64_t>();
+  auto at = [](const char *name, int64_t b, int64_t t) {
+    return std::string(name) + "[" + std::to_string(b) + ", " + std::to_string(t) + "]";
+  };
   NamedTensor logits{"F32", {batch, length, vocab}, {}};
   logits.bytes.resize(static_cast<size_t>(batch * length * vocab) * sizeof(float)); // pads stay zero
   SessionPointer session = newSession(model.get());
   for (int64_t b = 0; b < batch; ++b) {
-    std::vector<int32_t> row;
+    std::vector<int32_t> row, rowPositions;
     std::vector<int64_t> places;
     for (int64_t t = 0; t < length; ++t) {
-      size_t at = static_cast<size_t>(b * length + t);
-      if (!mask.empty() && mask[at] == 0)
+      const size_t index = static_cast<size_t>(b * length + t);
+      if (!mask.empty() && mask[index] == 0)
         continue;
-      if (tokens[at] < 0 || tokens[at] >= vocab)
-        throw Failure(BadInput, options.inputs + ": input_ids[" + std::to_string(b) + ", " + std::to_string(t) +
-                                    "] is " + std::to_string(tokens[at]) + "; the vocabulary has " +
-                                    std::to_string(vocab) + " tokens");
-      if (!positions.empty() && positions[at] != static_cast<int64_t>(row.size()))
-        throw Failure(Unsupported, options.inputs + ": position_ids[" + std::to_string(b) + ", " + std::to_string(t) +
-                                       "] is " + std::to_string(positions[at]) +
-                                       "; only positions that count the visible tokens (here " +
-                                       std::to_string(row.size()) + ") are supported");
-      row.push_back(static_cast<int32_t>(tokens[at]));
+      if (tokens[index] < 0 || tokens[index] >= vocab)
+        throw Failure(BadInput, options.inputs + ": " + at("input_ids", b, t) + " is " + std::to_string(tokens[index]) +
+                                    "; the vocabulary has " + std::to_string(vocab) + " tokens");
+      row.push_back(static_cast<int32_t>(tokens[index]));
       places.push_back(t);
+      if (positions.empty())
+        continue;
+      if (positions[index] < 0 || positions[index] >= context)
+        throw Failure(BadInput, options.inputs + ": " + at("position_ids", b, t) + " is " +
+                                    std::to_string(positions[index]) + "; the model has positions 0 to " +
+                                    std::to_string(context - 1));
+      rowPositions.push_back(static_cast<int32_t>(positions[index]));
     }
     if (row.empty())
       continue;
     check(tw_session_truncate(session.get(), 0), "");
-    std::vector<float> rows = step(model.get(), session.get(), row, /*allRows=*/true);
+    std::vector<float> rows = step(model.get(), session.get(), row, /*allRows=*/true, rowPositions);
     for (size_t i = 0; i < places.size(); ++i)
       std::memcpy(logits.bytes.data() + static_cast<size_t>((b * length + places[i]) * vocab) * sizeof(float),
                   rows.data() + i * static_cast<size_t>(vocab), static_cast<size_t>(vocab) * sizeof(float));

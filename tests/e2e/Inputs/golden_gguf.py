@@ -73,4 +73,30 @@ for b in range(batch):
         elif any(row):
             sys.exit(f"padded: row {b}, place {t} is a pad, but its logits are not zero")
 print(f"padded: largest difference {worst:.3g}")
+
+# Turned positions: only their distances count. The pads' own ones do not matter.
+shape, shift = ([batch, length + pad], 7)
+count = array.array("q")
+for b in range(batch):
+    hidden, shown = array.array("q", [0] * pad), array.array("q", range(shift, shift + length))
+    count += hidden + shown if b == 0 else shown + hidden
+inputs = {"input_ids": (shape, padded), "attention_mask": (shape, mask)}
+moved = run({**inputs, "position_ids": (shape, count)})
+gap = max(abs(x - y) for x, y in zip(found, moved))
+print(f"moved by {shift}: largest difference {gap:.3g}")
+worst = max(worst, gap)
+if gap == 0:
+    sys.exit("moved positions gave the very same numbers: they were not used")
+# Positions twice as far apart are another sentence.
+spread = array.array("q", [2 * x for x in count])
+if max(abs(x - y) for x, y in zip(found, run({**inputs, "position_ids": (shape, spread)}))) < 0.01:
+    sys.exit("spread positions changed nothing")
+
+for wrong in (-1, 1 << 40):
+    count[pad + 1] = wrong
+    write(scratch + ".in", {**inputs, "position_ids": (shape, count)})
+    command = [tilewright, "run", artifact, "--inputs", scratch + ".in", "--outputs", scratch + ".none"]
+    refused = subprocess.run(command, capture_output=True, text=True)
+    if refused.returncode != 3 or f"position_ids[0, {pad + 1}] is {wrong}; the model has positions 0 to" not in refused.stderr:
+        sys.exit(f"position {wrong}: exit code {refused.returncode}, {refused.stderr}")
 sys.exit(0 if worst <= float(limit) else f"the largest difference is above {limit}")

@@ -70,18 +70,34 @@ TEST(Artifact, LoadsAndExposesItsParts) {
     std::memcpy(first, artifact->weights()[0], sizeof first);
     EXPECT_EQ(first[1], fakeScale(1, 1));
     EXPECT_EQ(artifact->weightBytes(), std::filesystem::file_size(folder.path("model.tww")));
-    EXPECT_EQ(artifact->manifest().stateBufferPageBytes(), std::vector<uint64_t>(4, 64 * 2 * 4 * 4));
+    EXPECT_EQ(artifact->kvElement(), "f32");
+    EXPECT_EQ(artifact->variants().size(), artifact->level().steps()->size());
   }
 }
 
-TEST(Artifact, KnowsTheSizeOfItsCaches) {
+// Step forms for both elements, in any order: those for the wanted one are used, with their own entries.
+TEST(Artifact, ChoosesStepsByWhatItsCachesHold) {
   TemporaryFolder folder;
+  writeFakeArtifact(folder.path());
+  expectFailure(load(folder.path(), {.kvElement = "bf16"}), TW_UNSUPPORTED,
+                "has no steps for K/V caches of bf16; numerics precise keeps them in f32");
+  expectFailure(load(folder.path(), {.kvElement = "f16"}), TW_INVALID, "K/V caches of 'f16', wanted f32 or bf16");
   writeFakeArtifact(folder.path(), {.change = [](auto &m) {
-                      m.kv_element = "bf16";
-                      m.states[1]->buffers[1]->dim = 5;
+                      auto &steps = m.levels[0]->steps;
+                      ASSERT_EQ(steps.size(), 2u);
+                      steps[0]->kv_element = "bf16";
+                      for (auto &step : steps) {
+                        step->min_rows = 1;
+                        step->max_rows = 0;
+                      }
                     }});
-  EXPECT_EQ(Artifact::load(folder.path())->manifest().stateBufferPageBytes(),
-            (std::vector<uint64_t>{64 * 2 * 4 * 2, 64 * 2 * 4 * 2, 64 * 2 * 4 * 2, 64 * 2 * 5 * 2}));
+  const auto halves = Artifact::load(folder.path(), {.kvElement = "bf16"});
+  const auto floats = Artifact::load(folder.path());
+  ASSERT_EQ(halves->variants().size(), 1u);
+  ASSERT_EQ(floats->variants().size(), 1u);
+  EXPECT_EQ(halves->variants()[0]->symbol()->str(), halves->level().steps()->Get(0)->symbol()->str());
+  EXPECT_EQ(floats->variants()[0]->symbol()->str(), floats->level().steps()->Get(1)->symbol()->str());
+  EXPECT_NE(halves->entry(0), floats->entry(0));
 }
 
 TEST(Artifact, ChoosesTheStrongestLevelThatRuns) {
@@ -239,6 +255,11 @@ TEST(Artifact, NamesWhatIsWrongInTheManifest) {
       {[](auto &m) { m.format_version = 0; }, TW_CORRUPT, "format version 0"},
       {[](auto &m) { m.numerics = "loose"; }, TW_CORRUPT, "numerics 'loose', wanted 'precise' or 'fast'"},
       {[](auto &m) { m.kv_element = "f64"; }, TW_CORRUPT, "kv_element 'f64'"},
+      {[](auto &m) { m.levels[0]->steps[0]->kv_element = "i8"; }, TW_CORRUPT,
+       "level 'plain': step 'step_one': kv_element 'i8', wanted 'f32' or 'bf16'"},
+      {[](auto &m) { m.levels[0]->steps[1]->kv_element = "bf16"; }, TW_CORRUPT, "level 'plain': no step for"},
+      {[](auto &m) { m.kv_element = "bf16"; m.levels[1]->steps[0]->kv_element = m.levels[1]->steps[1]->kv_element = "f32"; },
+       TW_CORRUPT, "level 'dreamt': no step for 1 rows with K/V caches of bf16"},
       {[](auto &m) { m.page_tokens = 32; }, TW_INCOMPATIBLE, "pages of 32 tokens, this runtime keeps pages of 64"},
       {[](auto &m) { m.context_length = 0; }, TW_CORRUPT, "context_length 0"},
       {[](auto &m) { m.vocab_size = 0; }, TW_CORRUPT, "vocab_size 0"},
@@ -330,7 +351,6 @@ TEST(Manifest, SurvivesEveryDamagedWord) {
       try {
         const Manifest manifest = Manifest::parse(bytes, "model.so");
         EXPECT_GE(manifest.entries(), 1u);
-        EXPECT_LE(manifest.stateBufferPageBytes().size(), 4u); // a shorter list is a smaller manifest
         ++accepted;
       } catch (const Error &error) {
         EXPECT_NE(error.code(), TW_INTERNAL);

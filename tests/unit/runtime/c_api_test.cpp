@@ -92,6 +92,13 @@ TEST(CInterface, RefusesBadOptions) {
   expectError(tw_model_load(nullptr, nullptr, &model), TW_INVALID, "folder is NULL");
   expectError(tw_model_load(folder.c_str(), nullptr, nullptr), TW_INVALID, "out is NULL");
 
+  // A caller with the first version's header: what it lacks is as if zero.
+  EXPECT_EQ(loadWith(folder, [](auto &o) {
+              o.size = offsetof(tw_model_options, kv_type);
+              o.kv_type = "nonsense behind the struct's end";
+            }), TW_OK);
+  expectError(loadWith(folder, [](auto &o) { o.kv_type = "bf16"; }), TW_UNSUPPORTED, "has no steps for K/V caches of bf16");
+
   // A caller with a newer header: zeros in what it adds are fine, anything else is not understood.
   struct Newer {
     tw_model_options options;
@@ -110,7 +117,7 @@ TEST(CInterface, RefusesBadRequests) {
   const std::vector<int32_t> tokens = {1, 2, 3};
   std::vector<float> logits(3 * FAKE_VOCAB);
   auto step = [&](const std::function<void(tw_step_request &)> &change) {
-    tw_step_request request = {sizeof request, session, tokens.data(), 3, nullptr, 0, logits.data()};
+    tw_step_request request = {sizeof request, session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr};
     change(request);
     return tw_step(model, &request, 1);
   };
@@ -139,8 +146,8 @@ TEST(CInterface, RefusesBadRequests) {
     expectError(step([&](auto &r) { r.tokens = outside.data(); }), TW_INVALID,
                 "request 0: token 1 is " + std::to_string(bad) + ", wanted 0 to 299");
   }
-  tw_step_request two[2] = {{sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data()},
-                            {sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data()}};
+  tw_step_request two[2] = {{sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr},
+                            {sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr}};
   expectError(tw_step(model, two, 2), TW_INVALID, "request 1: its session is in use");
   struct Newer {
     tw_step_request request;

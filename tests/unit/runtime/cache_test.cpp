@@ -16,9 +16,9 @@ using namespace tilewright;
 
 namespace {
 
-// Keys [2][64][3] in f32 and values [2][5][64] in bf16.
-const std::vector<StateGeometry> kBuffers = {{2, 3, false, 4}, {2, 5, true, 2}};
-constexpr uint64_t kKeyPage = 2 * 64 * 3 * 4, kValuePage = 2 * 5 * 64 * 2;
+// Keys [2][64][3] in f32 and values [2][5][64] in f32.
+const std::vector<StateGeometry> kBuffers = {{2, 3, false, KvElement::F32}, {2, 5, true, KvElement::F32}};
+constexpr uint64_t kKeyPage = 2 * 64 * 3 * 4, kValuePage = 2 * 5 * 64 * 4;
 
 uint8_t *page(const PagePool &pool, size_t buffer, int32_t number) {
   return static_cast<uint8_t *>(pool.buffers()[buffer]) +
@@ -99,10 +99,36 @@ TEST(PagePool, ClearsTheTailInBothOrders) {
       for (uint64_t d = 0; d < 3; ++d)
         EXPECT_EQ(allZero(page(pool, 0, 1) + ((head * 64 + token) * 3 + d) * 4, 4), token >= 62);
       for (uint64_t d = 0; d < 5; ++d)
-        EXPECT_EQ(allZero(page(pool, 1, 1) + ((head * 5 + d) * 64 + token) * 2, 2), token >= 62);
+        EXPECT_EQ(allZero(page(pool, 1, 1) + ((head * 5 + d) * 64 + token) * 4, 4), token >= 62);
     }
   EXPECT_EQ(page(pool, 0, 0)[kKeyPage - 1], 0xff);
   EXPECT_EQ(page(pool, 1, 0)[kValuePage - 1], 0xff);
+}
+
+// bf16: pairs along what a product sums over, half the memory, and a tail that begins inside a pair.
+TEST(PagePool, ClearsTheTailOfPairs) {
+  MemoryBudget budget(0);
+  PagePool pool({{2, 3, false, KvElement::Bf16}, {2, 5, true, KvElement::Bf16}}, 1, budget);
+  constexpr uint64_t plain = 2 * 64 * 3 * 2, transposed = 2 * 3 * 64 * 2 * 2; // 5 numbers are 3 pairs
+  EXPECT_EQ(pool.pageBytes(), plain + transposed);
+  for (uint64_t from : {0, 1, 2, 31, 62, 63}) {
+    std::vector<int32_t> table;
+    pool.allocate(2, table);
+    auto *first = static_cast<uint8_t *>(pool.buffers()[0]), *second = static_cast<uint8_t *>(pool.buffers()[1]);
+    std::memset(first, 0xff, 2 * plain);
+    std::memset(second, 0xff, 2 * transposed);
+    pool.clearTail(table[0], from);
+    for (uint64_t head = 0; head < 2; ++head)
+      for (uint64_t token = 0; token < 64; ++token) {
+        for (uint64_t d = 0; d < 3; ++d) // [heads][32][3][2]
+          EXPECT_EQ(allZero(first + (((head * 32 + token / 2) * 3 + d) * 2 + token % 2) * 2, 2), token >= from);
+        for (uint64_t d = 0; d < 6; ++d) // [heads][3][64][2]
+          EXPECT_EQ(allZero(second + (((head * 3 + d / 2) * 64 + token) * 2 + d % 2) * 2, 2), token >= from);
+      }
+    EXPECT_EQ(first[plain], 0xff);
+    EXPECT_EQ(second[transposed], 0xff);
+    pool.release(table);
+  }
 }
 
 TEST(PagePool, RefusesBeyondTheLimitAndChangesNothing) {
@@ -127,7 +153,7 @@ TEST(PagePool, RefusesBeyondTheLimitAndChangesNothing) {
 
 TEST(PagePool, RefusesPagesBeyondTheAddressSpace) {
   MemoryBudget budget(0);
-  EXPECT_EQ(exhausted([&] { PagePool({{1u << 20, 1u << 10, false, 4}}, 4096, budget); }),
+  EXPECT_EQ(exhausted([&] { PagePool({{1u << 20, 1u << 10, false, KvElement::F32}}, 4096, budget); }),
             "caches: no address space for 4096 pages of 274877906944 bytes");
 }
 

@@ -4,6 +4,7 @@
 #include "tests/unit/runtime/Watchdog.h"
 #include "tests/unit/runtime/fake/FakeModel.h"
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -130,6 +131,40 @@ TEST(Generate, StreamsWholeCharactersAndStopsAtTheEnd) {
                     result)
                     .ok());
     EXPECT_EQ(pieces, (std::vector<std::pair<int32_t, std::string>>{{253, ""}, {-1, "\xc3"}}));
+  }
+}
+
+// The model's table has more rows than the tokenizer has tokens, or the last tokens are unused: such a row is never
+// chosen, however large its logit, nor does a prompt that names it disturb the penalty.
+TEST(Generate, NeverChoosesRowsThatFillUpTheTable) {
+  for (bool unused : {false, true}) {
+    FakeModel model({}, {.change = [&](artifact::ManifestT &manifest) {
+                           addTokenizer(manifest);
+                           auto &t = *manifest.tokenizer;
+                           if (unused) {
+                             std::fill(t.token_types.begin() + 200, t.token_types.end(), 5);
+                             return;
+                           }
+                           t.tokens.resize(200);
+                           t.token_types.resize(200);
+                           t.eos_id = 7;
+                         }});
+    for (double temperature : {0.0, 2.0}) {
+      FakeSession session(model);
+      GenerateResult result;
+      GenerateOptions options;
+      options.maxTokens = 60;
+      options.stopAtEnd = false;
+      options.sampling.temperature = temperature;
+      options.sampling.repetitionPenalty = 1.5;
+      std::vector<int32_t> prompt = promptFor(230); // what the model wants to say next
+      prompt.insert(prompt.begin(), {250, 299});
+      const Outcome outcome = generate(model, session, prompt, options, {}, result);
+      ASSERT_TRUE(outcome.ok()) << outcome.message;
+      ASSERT_EQ(result.tokens.size(), 60u);
+      for (int32_t id : result.tokens)
+        EXPECT_LT(id, 200);
+    }
   }
 }
 

@@ -54,7 +54,8 @@ TEST(Step, GivesTheWantedRows) {
                                        21,
                                        wanted.empty() ? &none : wanted.data(),
                                        static_cast<int64_t>(wanted.size()),
-                                       wanted.empty() ? nullptr : logits.data()};
+                                       wanted.empty() ? nullptr : logits.data(),
+                                       nullptr};
       ASSERT_EQ(tw_step(model, &request, 1), TW_OK) << tw_last_error();
       for (size_t i = 0; i < wanted.size(); ++i)
         EXPECT_EQ(std::vector<float>(logits.begin() + static_cast<std::ptrdiff_t>(i * FAKE_VOCAB),
@@ -87,7 +88,7 @@ TEST(Step, BatchesSessions) {
         added.push_back(someTokens(round == 3 ? 1 : 1 + i * 9 * round, static_cast<int>(40 + i)));
       for (size_t i = 0; i < 5; ++i)
         requests.push_back({sizeof(tw_step_request), *sessions[i], added[i].data(),
-                            static_cast<int64_t>(added[i].size()), nullptr, 0, logits[i].data()});
+                            static_cast<int64_t>(added[i].size()), nullptr, 0, logits[i].data(), nullptr});
       ASSERT_EQ(tw_step(model, requests.data(), 5), TW_OK) << tw_last_error();
       for (size_t i = 0; i < 5; ++i) {
         histories[i] = joined(histories[i], added[i]);
@@ -95,6 +96,41 @@ TEST(Step, BatchesSessions) {
         EXPECT_EQ(sessions[i]->length(), static_cast<int64_t>(histories[i].size()));
       }
     }
+  }
+}
+
+// Positions are the model's; which tokens a row sees is decided by their order.
+TEST(Step, TakesPositionsFromTheCaller) {
+  for (int32_t maxRows : {0, 4}) {
+    FakeModel model([maxRows](tw_model_options &o) { o.max_rows = maxRows; });
+    FakeSession session(model);
+    const std::vector<int32_t> tokens = someTokens(70);
+    std::vector<int32_t> positions;
+    for (int i = 0; i < 70; ++i)
+      positions.push_back(i % 3 == 0 ? FAKE_CONTEXT - 1 - i : 5);
+    std::vector<float> logits(FAKE_VOCAB);
+    tw_step_request request = {sizeof request, session, tokens.data(),    70, nullptr,
+                               0,              logits.data(), positions.data()};
+    ASSERT_EQ(tw_step(model, &request, 1), TW_OK) << tw_last_error();
+    EXPECT_EQ(logits, fakeLogits(tokens, 1, positions));
+
+    // Without positions a session counts on from its length.
+    ASSERT_EQ(session.step({3}), TW_OK);
+    positions.push_back(70);
+    EXPECT_EQ(session.logits, fakeLogits(joined(tokens, {3}), 1, positions));
+
+    for (int32_t bad : {-1, INT32_MIN, static_cast<int32_t>(FAKE_CONTEXT), INT32_MAX}) {
+      positions[7] = bad;
+      expectError(tw_step(model, &request, 1), TW_INVALID,
+                  ("request 0: position 7 is " + std::to_string(bad) + ", wanted 0 to 1999").c_str());
+    }
+    EXPECT_EQ(session.length(), 71);
+
+    // A caller with the first version's header: its struct ends before the positions, which are not read.
+    request.size = offsetof(tw_step_request, positions);
+    ASSERT_EQ(tw_session_truncate(session, 0), TW_OK);
+    ASSERT_EQ(tw_step(model, &request, 1), TW_OK) << tw_last_error();
+    EXPECT_EQ(logits, fakeLogits(tokens));
   }
 }
 
@@ -148,9 +184,9 @@ TEST(Step, LeavesNoTraceOfAFailure) {
     // In a batch the innocent session stays as it was, too.
     std::vector<float> logits(2 * FAKE_VOCAB);
     const std::vector<int32_t> good = {1, 2, 3};
-    const tw_step_request both[2] = {{sizeof(tw_step_request), other, good.data(), 3, nullptr, 0, logits.data()},
+    const tw_step_request both[2] = {{sizeof(tw_step_request), other, good.data(), 3, nullptr, 0, logits.data(), nullptr},
                                      {sizeof(tw_step_request), session, bad.data(), static_cast<int64_t>(bad.size()),
-                                      nullptr, 0, &logits[FAKE_VOCAB]}};
+                                      nullptr, 0, &logits[FAKE_VOCAB], nullptr}};
     EXPECT_EQ(tw_step(model, both, 2), TW_INTERNAL);
     EXPECT_EQ(other.length(), 0);
 
@@ -201,7 +237,7 @@ TEST(Step, RefusesASessionInUse) {
     std::this_thread::yield();
   std::vector<float> logits(FAKE_VOCAB);
   const int32_t token = 1;
-  const tw_step_request request = {sizeof request, session, &token, 1, nullptr, 0, logits.data()};
+  const tw_step_request request = {sizeof request, session, &token, 1, nullptr, 0, logits.data(), nullptr};
   expectError(tw_step(model, &request, 1), TW_INVALID, "its session is in use");
   expectError(tw_session_truncate(session, 0), TW_INVALID, "the session is in use by another thread");
   tw_cancel(session);

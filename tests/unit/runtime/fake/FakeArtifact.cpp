@@ -81,18 +81,19 @@ int valueValue(int token, int position, int layer, int head, int d) {
 
 float fakeScale(uint32_t seed, int v) { return static_cast<float>((static_cast<uint32_t>(v) * 7u + seed) % 16u); }
 
-std::vector<float> fakeLogits(const std::vector<int32_t> &tokens, uint32_t seed) {
+std::vector<float> fakeLogits(const std::vector<int32_t> &tokens, uint32_t seed, const std::vector<int32_t> &positions) {
+  const auto positionOf = [&](size_t j) { return positions.empty() ? static_cast<int>(j) : positions[j]; };
   float sum = 0;
   for (size_t j = 0; j < tokens.size(); ++j)
     for (int layer = 0; layer < FAKE_LAYERS; ++layer)
       for (int h = 0; h < FAKE_HEADS; ++h)
         for (int d = 0; d < FAKE_DIM; ++d)
-          sum += static_cast<float>(keyValue(tokens[j], static_cast<int>(j), layer, h, d) *
-                                    valueValue(tokens[j], static_cast<int>(j), layer, h, d));
+          sum += static_cast<float>(keyValue(tokens[j], positionOf(j), layer, h, d) *
+                                    valueValue(tokens[j], positionOf(j), layer, h, d));
   std::vector<float> logits(FAKE_VOCAB);
   for (int v = 0; v < FAKE_VOCAB; ++v)
     logits[static_cast<size_t>(v)] = sum * fakeScale(seed, v);
-  logits[static_cast<size_t>(fake_next_token(tokens.back(), static_cast<int>(tokens.size()) - 1))] += 1e9f;
+  logits[static_cast<size_t>(fake_next_token(tokens.back(), positionOf(tokens.size() - 1)))] += 1e9f;
   return logits;
 }
 

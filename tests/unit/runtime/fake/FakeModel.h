@@ -52,7 +52,7 @@ public:
   tw_status step(const std::vector<int32_t> &tokens) {
     logits.assign(FAKE_VOCAB, -1);
     const tw_step_request request = {sizeof request, session, tokens.data(), static_cast<int64_t>(tokens.size()),
-                                     nullptr,        0,       logits.data()};
+                                     nullptr,        0,       logits.data(), nullptr};
     return tw_step(model, &request, 1);
   }
 

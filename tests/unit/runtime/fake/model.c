@@ -127,8 +127,8 @@ static int32_t check(const tw_abi_step *s, int64_t row_multiple, int64_t logit_m
   for (int64_t t = 0; t < s->tile_count; ++t) {
     const int32_t *tile = s->tiles + 8 * t;
     const int32_t sequence = tile[6];
-    if (tile[0] != covered || tile[1] < 1 || tile[1] > query_tile || tile[2] != s->positions[tile[0]] || sequence < 0 ||
-        sequence >= s->sequences || tile[3] != s->kv_len[sequence] ||
+    if (tile[0] != covered || tile[1] < 1 || tile[1] > query_tile || sequence < 0 || sequence >= s->sequences ||
+        tile[3] != s->kv_len[sequence] || tile[2] != tile[3] - (s->row_start[sequence + 1] - tile[0]) ||
         tile[5] != (tile[3] + TW_PAGE_TOKENS - 1) / TW_PAGE_TOKENS || tile[4] + tile[5] > s->page_entries || tile[7])
       return 76;
     if (tile[0] < s->row_start[sequence] || tile[0] + tile[1] > s->row_start[sequence + 1])
