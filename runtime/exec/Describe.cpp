@@ -41,6 +41,7 @@ Json kernelsOf(const artifact::Level &level) {
       tile.push_back(kernel->tile()->Get(k));
     kernels.push_back({{"name", kernel->name()->str()},
                        {"variant", textOf(kernel->variant())},
+                       {"kv_element", textOf(kernel->kv_element())},
                        {"description", textOf(kernel->description())},
                        {"instruction", textOf(kernel->instruction())},
                        {"tile", tile},

@@ -145,7 +145,7 @@ static std::string layoutsOf(func::FuncOp kernel, const artifact::ManifestT &man
 }
 
 static LogicalResult describeKernels(ModuleOp kernels, ArrayRef<ObjectBytes> objects, StringRef variant,
-                                     artifact::LevelT &level, const artifact::ManifestT &manifest) {
+                                     StringRef kvElement, artifact::LevelT &level, const artifact::ManifestT &manifest) {
   for (auto [function, object] : llvm::zip_equal(kernels.getOps<func::FuncOp>(), objects)) {
     llvm::Expected<InstructionSummary> instructions = summarizeInstructions(object);
     if (!instructions)
@@ -153,6 +153,7 @@ static LogicalResult describeKernels(ModuleOp kernels, ArrayRef<ObjectBytes> obj
     auto kernel = std::make_unique<artifact::KernelT>();
     kernel->name = function.getSymName().str();
     kernel->variant = variant.str();
+    kernel->kv_element = kvElement.str();
     kernel->instruction = instructions->main;
     kernel->fallback = instructions->fallback;
     kernel->tile = tileOf(function);
@@ -207,9 +208,8 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entr
     FailureOr<std::vector<ObjectBytes>> compiled = compile(*kernels, level, suffix, shapeClass);
     if (failed(compiled))
       return failure();
-    if (failed(describeKernels(*kernels, *compiled,
-                               isFirst ? shapeClass.name.str() : (shapeClass.name + " " + program.kvType).str(),
-                               *described, manifest)))
+    if (failed(describeKernels(*kernels, *compiled, shapeClass.name, isFirst ? "" : program.kvType, *described,
+                               manifest)))
       return failure();
     std::move(compiled->begin(), compiled->end(), std::back_inserter(objects));
 

@@ -81,6 +81,7 @@ nlohmann::json kernelsOf(const artifact::Level &level) {
       tile.push_back(kernel->tile()->Get(k));
     rows.push_back({{"level", text(level.name())},
                     {"variant", text(kernel->variant())},
+                    {"kv_element", text(kernel->kv_element())},
                     {"name", text(kernel->name())},
                     {"instruction", text(kernel->instruction())},
                     {"tile", tile},
@@ -100,11 +101,14 @@ void printKernels(const Manifest &manifest, bool json) {
     return;
   }
   std::printf("%-11s %-12s %-44s %-12s %-14s %s\n", "level", "rows", "kernel", "instruction", "tile", "layout");
-  for (const auto &row : all)
+  for (const auto &row : all) {
+    const std::string kvElement = row["kv_element"].get<std::string>();
     std::printf("%-11s %-12s %-44s %-12s %-14s %s%s\n", row["level"].get<std::string>().c_str(),
-                row["variant"].get<std::string>().c_str(), row["name"].get<std::string>().c_str(),
-                row["instruction"].get<std::string>().c_str(), row["tile"].dump().c_str(),
-                row["layout"].get<std::string>().c_str(), row["fallback"].get<bool>() ? "  fallback" : "");
+                (row["variant"].get<std::string>() + (kvElement.empty() ? "" : " " + kvElement)).c_str(),
+                row["name"].get<std::string>().c_str(), row["instruction"].get<std::string>().c_str(),
+                row["tile"].dump().c_str(), row["layout"].get<std::string>().c_str(),
+                row["fallback"].get<bool>() ? "  fallback" : "");
+  }
 }
 
 void printReceipts(const Manifest &manifest, bool json) {

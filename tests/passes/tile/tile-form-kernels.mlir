@@ -1,5 +1,8 @@
 // RUN: %tw-opt %s --split-input-file --tile-form-kernels=shape-class=decode --tile-verify-kernel-ops --verify-diagnostics | FileCheck %s --check-prefixes=CHECK,DECODE
 // RUN: %tw-opt %s --split-input-file --tile-form-kernels=shape-class=prefill --tile-verify-kernel-ops --verify-diagnostics | FileCheck %s --check-prefixes=CHECK,PREFILL
+// RUN: %tw-opt %s --split-input-file '--tile-form-kernels=shape-class=decode kv-type=bf16' --tile-verify-kernel-ops --verify-diagnostics | FileCheck %s --check-prefix=BF16
+// RUN: not %tw-opt %s '--tile-form-kernels=shape-class=decode kv-type=f16' 2>&1 | FileCheck %s --check-prefix=KV
+// KV: tile-form-kernels: unknown kv-type 'f16', wanted f32 or bf16
 
 // What follows a linear map column by column shares its kernel; rows and columns both make chunks.
 // DECODE: affine_map<()[s0, s1, s2, s3] -> (s0 * 2)>
@@ -89,6 +92,13 @@ func.func @attend(%s: !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>, %q: ten
          kv_len(%lengths : tensor<?xi32>) positions(%positions : tensor<?xi32>) {scale = 0.125 : f64, causal = "end"} -> tensor<?x9x64xf32>
   return %o, %t : tensor<?x9x64xf32>, !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>
 }
+// States of f32 are kept in pairs of bf16; the graph does not change.
+// BF16-LABEL: func.func @attend(
+// BF16-SAME: !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>
+// BF16: func.func @attend_0_append(
+// BF16-SAME: memref<?x3x32x64x2xbf16> {tw.dims = ["POOL", 3, 32, 64, 2], tw.source = ["state", 1, 0]}
+// BF16-SAME: memref<?x3x32x64x2xbf16> {tw.dims = ["POOL", 3, 32, 64, 2], tw.source = ["state", 1, 1]}
+// BF16: arith.truncf
 // CHECK: func.func @attend_0_append(
 // CHECK-SAME: memref<?x3x64x64xf32> {tw.dims = ["POOL", 3, 64, 64], tw.source = ["state", 1, 0]}
 // CHECK-SAME: memref<?x2xi32> {tw.dims = ["N", 2], tw.source = ["table", "row_slots"]}

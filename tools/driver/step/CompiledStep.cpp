@@ -25,20 +25,17 @@ CompiledStep::~CompiledStep() = default;
 std::unique_ptr<CompiledStep> CompiledStep::open(const std::string &folder, int64_t tokens, std::string &error) {
   try {
     std::unique_ptr<CompiledStep> step(new CompiledStep());
-    step->loaded->artifact = Artifact::load(folder);
+    step->loaded->artifact = Artifact::load(folder, {.kvElement = "f32"});
     const Artifact &artifact = *step->loaded->artifact;
     const Manifest &manifest = artifact.manifest();
     step->levelName = artifact.level().name()->str();
     step->mode = manifest->numerics()->str();
     step->vocabulary = static_cast<int64_t>(manifest->vocab_size());
     step->room = roundUp(tokens, TW_PAGE_TOKENS);
-    if (manifest.stateElementBytes() != sizeof(float)) {
-      error = folder + ": its K/V caches hold " + manifest->kv_element()->str() + ", wanted f32";
-      return nullptr;
-    }
     if (artifact.level().kernels())
       for (const auto *kernel : *artifact.level().kernels())
-        step->kernelList.push_back({kernel->name()->str(), kernel->variant() ? kernel->variant()->str() : ""});
+        if (!kernel->kv_element() || kernel->kv_element()->size() == 0)
+          step->kernelList.push_back({kernel->name()->str(), kernel->variant() ? kernel->variant()->str() : ""});
     if (manifest->states())
       for (const auto *state : *manifest->states())
         for (const auto *buffer : *state->buffers()) {
@@ -59,7 +56,7 @@ void CompiledStep::reset() {
     std::fill(pool.values.begin(), pool.values.end(), 0.0f);
 }
 
-size_t CompiledStep::variantFor(int64_t rows) const { return chooseVariant(loaded->artifact->level(), rows); }
+size_t CompiledStep::variantFor(int64_t rows) const { return chooseVariant(loaded->artifact->variants(), rows); }
 
 namespace {
 
@@ -93,7 +90,7 @@ bool CompiledStep::run(std::span<const int32_t> tokens, const Phase &phase, std:
     std::iota(wanted.begin(), wanted.end(), 0);
     const SequenceRows rows[] = {{tokens, held, pages, wanted}};
     const size_t which = variantFor(count);
-    const artifact::StepVariant &variant = *artifact.level().steps()->Get(static_cast<uint32_t>(which));
+    const artifact::StepVariant &variant = *artifact.variants()[which];
     const StepTables tables(rows, variant);
 
     const uint64_t bytes = linearSize(*variant.arena(), tables.paddedRows(), tables.paddedLogitRows());
