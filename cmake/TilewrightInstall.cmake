@@ -29,7 +29,8 @@ if(plugins)
 endif()
 install(TARGETS ${programs} DESTINATION bin)
 install(TARGETS tilewright_runtime DESTINATION lib)
-install(FILES LICENSE THIRD_PARTY.md README.md docs/status-and-exit-codes.md docs/plugins.md DESTINATION share/doc/tilewright)
+install(FILES LICENSE THIRD_PARTY.md README.md docs/status-and-exit-codes.md
+  docs/plugins.md docs/writing-a-plugin.md DESTINATION share/doc/tilewright)
 configure_file(cmake/tilewright.pc.in tilewright.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tilewright.pc DESTINATION lib/pkgconfig)
 
@@ -64,6 +65,7 @@ add_custom_command(OUTPUT ${template}.stamp
   DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/make-template.cmake VERBATIM)
 add_custom_target(tilewright_template ALL DEPENDS ${template}.stamp)
 install(DIRECTORY ${template} DESTINATION share/tilewright)
+install(DIRECTORY examples DESTINATION share/tilewright PATTERN examples/CMakeLists.txt EXCLUDE)
 
 # `make package`: a Debian package. Libraries are found by dpkg-shlibdeps; what plugins are built and tested with is suggested.
 set(CPACK_GENERATOR DEB)

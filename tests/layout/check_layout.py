@@ -249,7 +249,8 @@ def constraints(tree):
 
 def links(tree):
     for path in tree.select(".md"):
-        for number, line in tree.lines(path):
+        prose = re.sub(r"^```.*?^```", lambda m: "\n" * m[0].count("\n"), tree.text(path), flags=re.M | re.S)
+        for number, line in enumerate(prose.split("\n"), 1):
             for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
                 if re.match(r"[a-z]+:", target):
                     continue

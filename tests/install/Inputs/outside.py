@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tilewright as somebody outside has it: installed into a scratch prefix, the source tree out of reach.
+"""Tilewright as somebody outside has it: an empty home folder, an installed Tilewright, the source tree out of reach.
 
 The scratch folder lies outside of the repository, so that any path of the repository in what is built there is a fault.
 """
@@ -15,13 +15,21 @@ def fail(message):
     sys.exit(f"error: {message}")
 
 
+def blocks(path):
+    """(language, text, line) of each fenced block of a page that names its language."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    return [(m[1], m[2], text.count("\n", 0, m.start()) + 1) for m in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S)]
+
+
 class Outside:
-    """`home` is an empty folder, `prefix` is where Tilewright was installed; both vanish at the end."""
+    """`home` is an empty folder that vanishes at the end, `prefix` where the pages install Tilewright: ~/tilewright."""
 
     def __init__(self, root, build):
         self.root, self.build = os.path.realpath(root), os.path.realpath(build)
         self.scratch = tempfile.mkdtemp(prefix="tilewright-outside-")
-        self.prefix, self.home = os.path.join(self.scratch, "tilewright"), os.path.join(self.scratch, "home")
+        self.home = os.path.join(self.scratch, "home")
+        self.prefix = os.path.join(self.home, "tilewright")
         os.mkdir(self.home)
         os.chmod(self.scratch, 0o755)
         self.environment = {
@@ -30,8 +38,7 @@ class Outside:
         self.environment.update(
             HOME=self.home,
             XDG_CACHE_HOME=os.path.join(self.home, ".cache"),
-            PATH=os.pathsep.join([os.path.join(self.prefix, "bin"), "/usr/local/bin:/usr/bin:/bin"]),
-            PREFIX=self.prefix,
+            PATH="/usr/local/bin:/usr/bin:/bin",
             CMAKE_GENERATOR="Ninja",
         )
         if ccache := shutil.which("ccache"):
@@ -47,9 +54,6 @@ class Outside:
     def __exit__(self, *_):
         shutil.rmtree(self.scratch, ignore_errors=True)
 
-    def install(self):
-        self.run(["cmake", "--install", self.build, "--prefix", self.prefix])
-
     def run(self, command, folder=None, codes=(0,)):
         """Output of a command, a list of words or a line for bash; what it wrote is shown when its exit code is none of `codes`."""
         words = command if isinstance(command, list) else ["bash", "-euo", "pipefail", "-c", command]
@@ -60,6 +64,15 @@ class Outside:
         if done.returncode not in codes:
             fail(f"{command}: exit code {done.returncode}, wanted {codes}\n{done.stdout[-6000:]}")
         return done.stdout
+
+    def follow(self, page):
+        """Runs the `sh` blocks of a page in order, in one shell; returns what they say, each line behind its command."""
+        script = "".join(text for language, text, _ in blocks(page) if language == "sh")
+        # The build is there; what is left of `make install` is the copying.
+        script, installs = re.subn(r"^make install PREFIX=(\S+)$", rf"cmake --install '{self.build}' --prefix \1", script, flags=re.M)
+        if installs != 1:
+            fail(f"{page}: found {installs} lines 'make install PREFIX=...', wanted 1")
+        return self.run("set -v\n" + script)
 
     def expect_no_source_path(self, folder):
         """No file below `folder` (compile commands, dependency files, libraries, ...) knows where the repository lies."""
