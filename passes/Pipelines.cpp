@@ -2,6 +2,7 @@
 #include "passes/Pipelines.h"
 
 #include "passes/differentiate/Differentiate.h"
+#include "passes/simplify/Passes.h"
 #include "passes/tile/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -24,6 +25,7 @@ struct CorePass {
 constexpr CorePass corePasses[] = {
     {"simplify", "canonicalize", [](const PipelineOptions &) { return mlir::createCanonicalizerPass(); }},
     {"simplify", "cse", [](const PipelineOptions &) { return mlir::createCSEPass(); }},
+    {"simplify", "simplify-raise-softmax", [](const PipelineOptions &) { return createSimplifyRaiseSoftmaxPass(); }},
     {"differentiate", "differentiate-functions",
      [](const PipelineOptions &) { return createDifferentiateFunctionsPass(); }},
     {"tile", "tile-pack-weights", [](const PipelineOptions &) { return createTilePackWeightsPass(); }},

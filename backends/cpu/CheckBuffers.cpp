@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cpu-check-buffers: what cpu-bufferize promises.
 #include "backends/cpu/Passes.h"
+#include "passes/api/Receipts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -56,6 +57,9 @@ public:
                                          << cap.getValue();
       return signalPassFailure();
     }
+    tilewright::receipt::held(getOperation(), getArgument(),
+                  {"no heap allocation", "no copy of a buffer", "no stack allocation in a loop",
+                   "no tensor is left after bufferisation", "the stack stays below its cap"});
   }
 
 private:

@@ -3,7 +3,9 @@
 // against the level first. Unknown x86 intrinsics are errors: the table below is what the lowerings may use.
 #include "backends/cpu/LevelOption.h"
 #include "backends/cpu/Passes.h"
+#include "passes/api/Receipts.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 
@@ -56,7 +58,10 @@ public:
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
-      signalPassFailure();
+      return signalPassFailure();
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      receipt::held(kernel, getArgument(),
+                    {"every intrinsic is of the level's features", "every rewriting settled within its budget"});
   }
 };
 

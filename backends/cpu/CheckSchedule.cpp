@@ -3,6 +3,7 @@
 #include "backends/cpu/LevelOption.h"
 #include "backends/cpu/Passes.h"
 #include "ir/tile/Tile.h"
+#include "passes/api/Receipts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -36,7 +37,10 @@ public:
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
-      signalPassFailure();
+      return signalPassFailure();
+    receipt::held(getOperation(), getArgument(),
+                  {"no linalg op is left after the schedule", "no vector is wider than the level's registers",
+                   "accumulators of reduction loops are iter_args"});
   }
 
 private:

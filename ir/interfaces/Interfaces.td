@@ -72,6 +72,20 @@ def WholeKernel : OpInterface<"WholeKernel"> {
     }], "::llvm::LogicalResult", "buildKernel", (ins "::tilewright::KernelBuilder &":$kernel)>];
 }
 
+def FusionCandidate : OpInterface<"FusionCandidate"> {
+  let cppNamespace = "::tilewright";
+  let description = [{
+    An op that a compilation accounts for: its receipts (passes/api/Receipts.h) say which kernel computes it, and
+    `--require-fused=KIND` refuses a program in which it stands alone.
+  }];
+  let methods = [
+    InterfaceMethod<"The kind of its receipts.", "::llvm::StringRef", "getFusionKind">,
+    InterfaceMethod<[{
+        What the op computes at once when it is itself the result of a fusion; empty for one that waits to be fused.
+      }], "::llvm::StringRef", "describeFusion", (ins), [{}], [{ return {}; }]>
+  ];
+}
+
 def StorageType : TypeInterface<"StorageType"> {
   let cppNamespace = "::tilewright";
   let description = [{

@@ -89,6 +89,8 @@ LogicalResult checkScoreOperand(AttentionOp op, StringRef what, Value value) {
 
 } // namespace
 
+StringRef AttentionOp::getFusionKind() { return "attention"; }
+
 LogicalResult AttentionOp::verify() {
   // (C1)
   bool anyDense = getKey() || getValue(), allDense = getKey() && getValue();

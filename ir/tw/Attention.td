@@ -29,7 +29,8 @@ def Tw_AppendOp : Tw_Op<"append", [AllTypesMatch<["state", "result"]>,
   let hasVerifier = 1;
 }
 
-def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<WholeKernel>]> {
+def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<WholeKernel>,
+    DeclareOpInterfaceMethods<FusionCandidate>]> {
   let summary = "Scaled dot-product attention";
   let description = [{
     `softmax(softcap(scale * Q K^T) + bias, masked) V`. Query head h uses key/value head `h / (H / Hkv)`. A row whose keys are

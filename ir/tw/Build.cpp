@@ -4,6 +4,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <cmath>
+
 namespace tilewright::tw {
 
 using mlir::ImplicitLocOpBuilder;
@@ -75,15 +77,44 @@ Value reshape(ImplicitLocOpBuilder &builder, Value input, llvm::ArrayRef<int64_t
   return ReshapeOp::create(builder, tensorType(input).clone(shape), input);
 }
 
-std::optional<double> splatConstant(Value value) {
-  if (auto broadcast = value.getDefiningOp<BroadcastOp>())
-    value = broadcast.getInput();
+static std::optional<double> splatNumber(Value value, int depth) {
   mlir::DenseElementsAttr attribute;
-  if (!mlir::matchPattern(value, mlir::m_Constant(&attribute)) || !attribute.isSplat() ||
-      !llvm::isa<mlir::FloatType>(attribute.getElementType()))
+  if (mlir::matchPattern(value, mlir::m_Constant(&attribute))) {
+    if (!attribute.isSplat())
+      return std::nullopt;
+    if (llvm::isa<mlir::FloatType>(attribute.getElementType()))
+      return attribute.getSplatValue<llvm::APFloat>().convertToDouble();
+    if (attribute.getElementType().isInteger(1))
+      return attribute.getSplatValue<bool>();
+    if (attribute.getElementType().isInteger())
+      return static_cast<double>(attribute.getSplatValue<llvm::APInt>().getSExtValue());
     return std::nullopt;
-  return attribute.getSplatValue<llvm::APFloat>().convertToDouble();
+  }
+  mlir::Operation *op = value.getDefiningOp();
+  if (!op || depth > 16 ||
+      !llvm::isa<BroadcastOp, ReshapeOp, TransposeOp, CastOp, SqrtOp, RsqrtOp, NegOp, ExpOp, AddOp, SubOp, MulOp, DivOp>(op))
+    return std::nullopt;
+  std::optional<double> x = splatNumber(op->getOperand(0), depth + 1), y;
+  if (!x)
+    return std::nullopt;
+  if (llvm::isa<BroadcastOp, ReshapeOp, TransposeOp>(op))
+    return x;
+  if (llvm::isa<CastOp>(op)) // casts to integers cut
+    return llvm::isa<mlir::FloatType>(tensorType(value).getElementType()) ? x : std::nullopt;
+  if (llvm::isa<SqrtOp>(op))
+    return std::sqrt(*x);
+  if (llvm::isa<RsqrtOp>(op))
+    return 1 / std::sqrt(*x);
+  if (llvm::isa<NegOp>(op))
+    return -*x;
+  if (llvm::isa<ExpOp>(op))
+    return std::exp(*x);
+  if (!(y = splatNumber(op->getOperand(1), depth + 1)))
+    return std::nullopt;
+  return llvm::isa<AddOp>(op) ? *x + *y : llvm::isa<SubOp>(op) ? *x - *y : llvm::isa<MulOp>(op) ? *x * *y : *x / *y;
 }
+
+std::optional<double> splatConstant(Value value) { return splatNumber(value, 0); }
 
 llvm::DenseSet<mlir::Operation *> eraseDead(mlir::Operation *op) {
   llvm::SmallVector<mlir::Operation *> work = {op};

@@ -36,7 +36,8 @@ mlir::Value concat(mlir::ImplicitLocOpBuilder &builder, int64_t dim, llvm::Array
 /// The same elements under another shape (at most one dynamic dimension).
 mlir::Value reshape(mlir::ImplicitLocOpBuilder &builder, mlir::Value input, llvm::ArrayRef<int64_t> shape);
 
-/// The single number of a constant splat, also behind a broadcast; nothing if `value` is anything else.
+/// The single number that all elements of `value` are: a constant splat, also repeated, reshaped, cast to a float, or what
+/// arithmetic makes of such (`1 / sqrt(64)`). Nothing if `value` is anything else.
 std::optional<double> splatConstant(mlir::Value value);
 
 /// Erases `op` if nothing uses it, and then what only it used. Returns what was erased (not to be dereferenced).

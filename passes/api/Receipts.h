@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Receipts: each recognising, sharing and fusing pass says for each candidate whether it was done, or why not. They are
-// MLIR remarks, so they cost nothing when nobody collects them, and `--remarks-*` of tw-opt shows them too.
+// Receipts: each recognising, sharing, fusing and tiling pass says for each candidate whether it was done, or why not and
+// what to change; a backend counts the kernels for which its post-conditions held. They are MLIR remarks, so they cost
+// nothing when nobody collects them, and `--remarks-*` of tw-opt shows them too. docs/receipts.md is for users.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -15,16 +16,39 @@
 
 namespace tilewright {
 
+class StageRegistry;
+
+/// A kind of candidate.
+struct ReceiptKind {
+  llvm::StringLiteral name, meaning;
+};
+
+/// The kinds that core knows. Plugins may add theirs with the passes that they register (StagePass::receiptKinds).
+llvm::ArrayRef<ReceiptKind> coreReceiptKinds();
+
+/// Error unless `kind` is one of core's or of a pass in `registry`; it lists the known ones.
+llvm::Error checkReceiptKind(llvm::StringRef kind, const StageRegistry &registry);
+
 /// One candidate of one pass.
 struct Receipt {
   std::string pass;     ///< flag of the pass
+  std::string stage;    ///< stage of the pass; empty: it is not in the registry
   std::string plugin;   ///< who registered the pass; empty: core
-  std::string kind;     ///< "attention", "norm", "feed_forward", "residual", ...
+  std::string kind;     ///< a name of coreReceiptKinds(), or a plugin's own
   std::string function; ///< symbol of the function around the op, "" when there is none
-  std::string location; ///< printed location of the op
+  std::string location; ///< "file:line:column" of the op; for an op of a graph file "file:function:op"
   bool done = false;
   std::string reason; ///< what was done, or the first condition that failed
-  std::vector<std::pair<std::string, std::string>> details;
+  std::string advice; ///< of a missed one: what to change
+  std::vector<std::pair<std::string, std::string>> details; ///< the pass's own, then those of the scopes (ReceiptScope)
+  std::string scope;                                        ///< the scopes' values, joined by "."
+};
+
+/// Kernels for which a post-condition of a backend held.
+struct PostCondition {
+  std::string pass, condition;
+  std::vector<std::pair<std::string, std::string>> scope;
+  uint64_t kernels = 0;
 };
 
 namespace receipt {
@@ -35,12 +59,14 @@ using Details = llvm::ArrayRef<std::pair<llvm::StringRef, std::string>>;
 void done(mlir::Operation *op, llvm::StringRef pass, llvm::StringRef kind, const llvm::Twine &what, Details details = {});
 
 /// Pass `pass` left the candidate `op` of `kind` as it was, because of `reason`: the first condition that failed.
+/// `advice` tells the user what to change.
 void missed(mlir::Operation *op, llvm::StringRef pass, llvm::StringRef kind, const llvm::Twine &reason,
-            Details details = {});
+            const llvm::Twine &advice, Details details = {});
+
+/// `pass` found that each of `conditions` holds for `kernel`.
+void held(mlir::Operation *kernel, llvm::StringRef pass, llvm::ArrayRef<llvm::StringRef> conditions);
 
 } // namespace receipt
-
-class StageRegistry;
 
 /// Collects the receipts of one context. Lives as long as the context emits remarks.
 class ReceiptCollector {
@@ -48,21 +74,36 @@ public:
   ReceiptCollector();
   ~ReceiptCollector();
 
-  /// Installs the collector in `context` (at most one per context). `registry` tells which plugin a pass is from.
+  /// Installs the collector in `context` (at most one per context). `registry` tells stage and plugin of a pass.
   llvm::Error install(mlir::MLIRContext &context, const StageRegistry *registry);
 
   std::vector<Receipt> receipts() const;
+  std::vector<PostCondition> postConditions() const;
 
-  /// [{"pass", "plugin", "kind", "function", "location", "outcome": "done" | "missed", "reason", "details": {}}, ...]
+  /// The receipts, then the post-conditions, as docs/receipts.md describes.
   llvm::json::Value toJson() const;
 
-  /// Error naming each missed candidate of `kind` that no other pass did at the same place, or that no candidate of
-  /// `kind` was met at all.
+  /// Error naming each candidate of `kind` that was left, or that no candidate of `kind` was met at all. A candidate is a
+  /// place; what the latest stage that met it did counts: done when one of its passes did it, in each scope of its own.
   llvm::Error requireFused(llvm::StringRef kind) const;
 
 private:
+  friend class ReceiptScope;
   struct State;
   std::shared_ptr<State> state;
+};
+
+/// While it lives, receipts and post-conditions carry the detail `key`: `value`, for example the shape class or level
+/// that is being compiled. Scopes nest.
+class ReceiptScope {
+public:
+  ReceiptScope(ReceiptCollector &collector, llvm::StringRef key, llvm::StringRef value);
+  ~ReceiptScope();
+  ReceiptScope(const ReceiptScope &) = delete;
+  ReceiptScope &operator=(const ReceiptScope &) = delete;
+
+private:
+  ReceiptCollector &collector;
 };
 
 } // namespace tilewright

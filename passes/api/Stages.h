@@ -33,6 +33,7 @@ struct StagePass {
   std::string plugin;               ///< who registered it; empty: core
   /// Makes the pass; may return null when the options leave nothing to do.
   std::function<std::unique_ptr<mlir::Pass>(const PipelineOptions &)> make;
+  std::vector<std::string> receiptKinds = {}; ///< kinds of its receipts that core does not have (passes/api/Receipts.h)
 };
 
 /// Where core and plugins register passes.

@@ -22,6 +22,8 @@ namespace tilewright {
 
 namespace {
 
+constexpr llvm::StringLiteral passFlag = "tile-form-kernels";
+
 /// Rewrites one function: dispatches in place of groups, in an order that respects what they read.
 class Program {
 public:
@@ -118,6 +120,7 @@ LogicalResult Program::run() {
   if (failed(formed))
     return failure();
   groups = std::move(*formed);
+  writeFusionReceipts(groups, passFlag);
   SmallVector<Operation *> original = llvm::map_to_vector(function.front(), [](Operation &op) { return &op; });
   for (Operation *op : original)
     if (failed(place(op)))
@@ -144,7 +147,7 @@ public:
     kvType = other.kvType.getValue();
   }
 
-  StringRef getArgument() const final { return "tile-form-kernels"; }
+  StringRef getArgument() const final { return passFlag; }
   StringRef getDescription() const final { return "turns functions into programs that dispatch kernels on tiles"; }
 
   void getDependentDialects(DialectRegistry &registry) const override {

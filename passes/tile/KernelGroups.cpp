@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 #include <numeric>
 
 using namespace mlir;
@@ -49,7 +51,7 @@ public:
 private:
   /// Columns of `value`, of a tile's row, that an op with this table cannot cut; all of them where it needs whole rows.
   static int64_t columnUnit(Value value, ArrayRef<LoopDim> dims);
-  /// The unit that `group` gets with `op` in it, in its columns; none where the op's tiles do not fit.
+  /// The unit that `group` gets with `op` in it, in its columns; none, and a fault, where the op's tiles do not fit.
   std::optional<int64_t> unitWith(const KernelGroup &group, int64_t unit, Operation *op, const LoopMap &map);
   /// Whether a kernel of `members` and `op` would read something that depends on it.
   bool makesCycle(ArrayRef<KernelGroup *> members, Operation *op);
@@ -87,10 +89,17 @@ std::optional<int64_t> Partition::unitWith(const KernelGroup &group, int64_t uni
   auto include = [&](Value value, ArrayRef<LoopDim> dims) {
     auto type = cast<RankedTensorType>(value.getType());
     int64_t own = columnUnit(value, dims), all = rowElements(type);
-    if (all == 0 || (own * group.columns) % all)
-      return false;
-    unit = std::lcm(unit, own * group.columns / all);
-    return unit <= kWidestUnit && (group.columns % unit == 0 || own == 1);
+    if (all != 0 && (own * group.columns) % all == 0) {
+      unit = std::lcm(unit, own * group.columns / all);
+      if (unit <= kWidestUnit && (group.columns % unit == 0 || own == 1))
+        return true;
+    }
+    result.faults[op] = {llvm::formatv("it works on {0} neighbouring elements of a row at once, and a tile of the linear map "
+                                       "in front of it, {1} columns wide, holds at most {2} of them",
+                                       own, group.columns, kWidestUnit),
+                         "nothing where it sweeps over whole rows; else a head or group width that divides the linear map's "
+                         "result into tiles of at most " + std::to_string(kWidestUnit) + " columns"};
+    return false;
   };
   for (auto [result, dims] : llvm::zip_equal(op->getResults(), map.results))
     if (!include(result, dims))
@@ -166,8 +175,12 @@ bool Partition::joinAnchored(Operation *op, const LoopMap &map, StringRef rowNam
   auto join = [&](ArrayRef<KernelGroup *> members) {
     int64_t unit = 1;
     for (KernelGroup *group : members) {
-      if (group->columns != members.front()->columns)
+      if (group->columns != members.front()->columns) {
+        result.faults[op] = {llvm::formatv("the linear maps in front of it have {0} and {1} columns",
+                                           members.front()->columns, group->columns),
+                             "let it read linear maps of one width"};
         return false;
+      }
       unit = std::lcm(unit, group->unit);
     }
     for (KernelGroup *group : members) {
@@ -176,14 +189,21 @@ bool Partition::joinAnchored(Operation *op, const LoopMap &map, StringRef rowNam
         return false;
       unit = *with;
     }
-    if (makesCycle(members, op))
+    if (makesCycle(members, op)) {
+      result.faults[op] = {"one kernel of it and of the linear map in front of it would wait for its own result, by way of "
+                           "another operand",
+                           "compute that operand before the linear map, or from other values"};
       return false;
+    }
     for (KernelGroup *group : members.drop_front())
       merge(members.front(), group);
     insert(members.front(), op);
     members.front()->unit = unit;
     return true;
   };
+  if (candidates.empty())
+    result.faults[op] = {"none of its operands is computed by a linear map of this function",
+                         "let it follow a linear map, through reshapes at most, or stand beside another op on the same rows"};
   if (candidates.size() > 1 && join(candidates))
     return true;
   return llvm::any_of(candidates, [&](KernelGroup *group) { return join(group); });

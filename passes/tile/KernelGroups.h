@@ -38,10 +38,19 @@ struct KernelGroup {
 struct KernelGroups {
   std::vector<std::unique_ptr<KernelGroup>> groups;
   llvm::DenseMap<mlir::Operation *, KernelGroup *> groupOf;
+
+  /// Why an op is not part of a linear map's kernel, and what to change.
+  struct Fault {
+    std::string reason, advice;
+  };
+  llvm::DenseMap<mlir::Operation *, Fault> faults;
 };
 
 /// Partitions the single block of `function`. Fails with a diagnostic on an op that has no kernel form.
 mlir::FailureOr<KernelGroups> formKernelGroups(mlir::func::FuncOp function, const RowSymbols &rows);
+
+/// (FusionReceipts.cpp) Says for each op that could share a kernel whether it does (passes/api/Receipts.h), in the name of `pass`.
+void writeFusionReceipts(const KernelGroups &groups, llvm::StringRef pass);
 
 /// A reshape or constant that a kernel recomputes for itself where it reads it.
 bool isView(mlir::Operation *op, const KernelGroups &groups);

@@ -4,15 +4,19 @@
 
 #include "ir/interfaces/Interfaces.h"
 #include "ir/tw/Tw.h"
+#include "passes/api/Receipts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
 namespace tilewright {
 
 namespace {
+
+constexpr llvm::StringLiteral passFlag = "tile-pack-weights";
 
 /// Values that are one of the module's weights of rank 2, from a linear map or gather back to their globals.
 class PackedWeights {
@@ -107,7 +111,8 @@ LogicalResult PackedWeights::pack() {
   for (Value value : values)
     for (Operation *user : value.getUsers()) {
       OpBuilder b(user);
-      auto element = TypeAttr::get(cast<RankedTensorType>(value.getType()).getElementType());
+      auto type = cast<RankedTensorType>(value.getType());
+      auto element = TypeAttr::get(type.getElementType());
       Operation *packed = nullptr;
       if (auto linear = dyn_cast<tw::LinearOp>(user))
         packed = tw::PackedLinearOp::create(b, user->getLoc(), linear.getType(), linear.getInput(), Value(), Value(), value,
@@ -116,6 +121,10 @@ LogicalResult PackedWeights::pack() {
         packed = tw::PackedGatherOp::create(b, user->getLoc(), gather.getType(), value, gather.getIds(), element);
       if (!packed)
         continue;
+      LayoutDescriptor layout = cast<StorageType>(type.getElementType()).getLayout();
+      receipt::done(user, passFlag, "weights", "reads the weight in its packed layout " + layout.name,
+                    {{"layout", layout.name},
+                     {"weight", llvm::formatv("{0}x{1}x{2}", type.getDimSize(0), type.getDimSize(1), type.getElementType())}});
       user->replaceAllUsesWith(packed);
       replaced.push_back(user);
     }
@@ -147,7 +156,7 @@ LogicalResult PackedWeights::pack() {
 class PackWeightsPass : public PassWrapper<PackWeightsPass, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PackWeightsPass)
-  StringRef getArgument() const final { return "tile-pack-weights"; }
+  StringRef getArgument() const final { return passFlag; }
   StringRef getDescription() const final { return "gives weights their canonical packed layout"; }
   void getDependentDialects(DialectRegistry &registry) const override { registry.insert<tw::TwDialect>(); }
 

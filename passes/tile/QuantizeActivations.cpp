@@ -6,10 +6,12 @@
 #include "ir/interfaces/ValueTags.h"
 #include "ir/tile/Tile.h"
 #include "ir/tw/Tw.h"
+#include "passes/api/Receipts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -17,10 +19,13 @@ namespace tilewright {
 
 namespace {
 
+constexpr llvm::StringLiteral passFlag = "tile-quantize-activations";
+constexpr llvm::StringLiteral receiptKind = "integer_products";
+
 class QuantizeActivationsPass : public PassWrapper<QuantizeActivationsPass, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(QuantizeActivationsPass)
-  StringRef getArgument() const final { return "tile-quantize-activations"; }
+  StringRef getArgument() const final { return passFlag; }
   StringRef getDescription() const final {
     return "makes the inputs of packed linear maps int8 where products can be integer";
   }
@@ -37,11 +42,19 @@ public:
     llvm::DenseMap<std::pair<Value, int64_t>, tw::QuantizeRowsOp> shared;
     for (tw::PackedLinearOp op : linears) {
       auto storage = cast<StorageType>(op.getElement());
-      if (!op.getInput().getType().getElementType().isF32())
+      auto missed = [&](const Twine &reason, const Twine &advice) {
+        receipt::missed(op, passFlag, receiptKind, reason, advice);
+      };
+      if (Type element = op.getInput().getType().getElementType(); !element.isF32()) {
+        missed("its input has element type " + llvm::formatv("{0}", element).str() + ", wanted f32", "cast the input to f32");
         continue;
+      }
       const int64_t pieces = integerPieces(storage, op);
-      if (!pieces)
+      if (!pieces) {
+        missed("weights of type " + llvm::formatv("{0}", op.getElement()).str() + " have no integer form",
+               "quantise the weight (q4_0, q4_1 or q8_0, say), or nothing, where it should keep its precision");
         continue;
+      }
       int64_t block = storage.getBlockElements() / pieces;
       tw::QuantizeRowsOp &quantized = shared[{op.getInput(), block}];
       OpBuilder b(op);
@@ -51,6 +64,8 @@ public:
         quantized = tw::QuantizeRowsOp::create(b, withoutTag(op.getLoc()), op.getInput(), block);
         b.setInsertionPoint(op);
       }
+      receipt::done(op, passFlag, receiptKind,
+                    "products of int8 activations, one scale for " + Twine(block) + " of them, with the quants as they are");
       auto integer =
           tw::PackedLinearOp::create(b, op.getLoc(), op.getType(), quantized.getQuants(), quantized.getScales(),
                                      quantized.getSums(), op.getWeight(), op.getBias(), op.getElementAttr());

@@ -40,6 +40,10 @@ FailureOr<SmallVector<Value>> AttentionOp::lowerToReference(OpBuilder &builder) 
   return SmallVector<Value>{core->getResult(0)};
 }
 
+StringRef AttentionOp::getFusionKind() { return "attention"; }
+
+StringRef AttentionOp::describeFusion() { return "attention by tiles with an online softmax"; }
+
 NumericsBound AttentionOp::getNumericsBound(StringRef mode) {
   // Exponentials by a polynomial, sums tile by tile; fast may round P and V to bf16.
   bool narrow = getQuery().getType().getElementTypeBitWidth() < 32;

@@ -25,7 +25,7 @@ def FlashAttention_CausalKind : Tw_OneOf<["none", "end", "start"]>;
 
 def FlashAttention_AttentionOp : Op<FlashAttention_Dialect, "attention", [Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ReferenceLowering>, DeclareOpInterfaceMethods<NumericsContract>,
-    DeclareOpInterfaceMethods<WholeKernel>]> {
+    DeclareOpInterfaceMethods<WholeKernel>, DeclareOpInterfaceMethods<FusionCandidate, ["describeFusion"]>]> {
   let summary = "tw.attention by tiles with an online softmax";
   let description = [{
     Operands, attributes and meaning are those of `tw.attention`, to which this op lowers as its reference. It is made by

@@ -126,7 +126,7 @@ public:
 
 private:
   static void share(tw::AttentionOp op) {
-    auto missed = [&](const Twine &reason) { receipt::missed(op, passFlag, "shared_heads", reason); };
+    auto missed = [&](const Twine &reason) { receipt::missed(op, passFlag, "shared_heads", reason, "repeat each key and value head the same number of times, head by head"); };
     Repeat key = matchRepeat(op.getKey()), value = matchRepeat(op.getValue());
     if (!key.fault.empty() || !value.fault.empty())
       return missed(key.fault.empty() ? "values: " + value.fault : "keys: " + key.fault);

@@ -34,11 +34,13 @@ public:
 
 private:
   static void fuse(Operation *norm, DominanceInfo &dominance) {
+    auto missed = [&](StringRef reason, StringRef advice) { receipt::missed(norm, passFlag, "norm", reason, advice); };
     auto add = norm->getOperand(0).getDefiningOp<tw::AddOp>();
     if (!add)
-      return receipt::missed(norm, passFlag, "residual", "the norm's input is no sum of this function");
+      return missed("the norm's input is no sum of this function",
+                    "nothing, at the first norm of a function; else let the norm read the residual sum itself");
     if (add->getBlock() != norm->getBlock())
-      return receipt::missed(norm, passFlag, "residual", "the sum and the norm stand in different blocks");
+      return missed("the sum and the norm stand in different blocks", "let both stand in one block");
     // Earlier users of the sum need it before the norm's place, so the parameters must be there by then.
     bool parametersReady = llvm::all_of(llvm::drop_begin(norm->getOperands()),
                                         [&](Value parameter) { return dominance.properlyDominates(parameter, add); });
@@ -46,9 +48,12 @@ private:
       return user != norm && !dominance.properlyDominates(norm, user);
     });
     if (!parametersReady && sumUsedBefore)
-      return receipt::missed(norm, passFlag, "residual", "the sum is used before the norm's parameters are computed");
+      return missed("the sum is used before the norm's parameters are computed",
+                    "pass the norm's parameters as weights, or compute them before the sum");
 
-    receipt::done(norm, passFlag, "residual", "one sweep for the residual sum and " + norm->getName().getStringRef());
+    std::string what = ("one sweep for the residual sum and " + norm->getName().getStringRef()).str();
+    receipt::done(norm, passFlag, "norm", what);
+    receipt::done(add, passFlag, "residual", what);
     OpBuilder builder(parametersReady ? add.getOperation() : norm);
     auto fused = AddNormOp::create(builder, norm->getLoc(), TypeRange{add.getType(), add.getType()}, add.getLhs(),
                                    add.getRhs(), norm->getOperands().drop_front(),

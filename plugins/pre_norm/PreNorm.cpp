@@ -93,6 +93,10 @@ FailureOr<SmallVector<Value>> AddNormOp::lowerToReference(OpBuilder &builder) {
   return SmallVector<Value>{sum, values->front()};
 }
 
+StringRef AddNormOp::getFusionKind() { return "norm"; }
+
+StringRef AddNormOp::describeFusion() { return "the residual sum and its norm in one sweep"; }
+
 NumericsBound AddNormOp::getNumericsBound(StringRef mode) {
   Operation *norm = createNorm(*this, getInput());
   llvm::scope_exit destroy([&] { norm->destroy(); });

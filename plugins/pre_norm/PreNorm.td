@@ -20,7 +20,8 @@ def PreNorm_Dialect : Dialect {
 
 def PreNorm_AddNormOp : Op<PreNorm_Dialect, "add_norm", !listconcat([Pure,
     AllTypesMatch<["input", "update", "sum", "normed"]>, DeclareOpInterfaceMethods<ReferenceLowering>,
-    DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<TileLowering>], TiledByLoopMap.traits)> {
+    DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<TileLowering>,
+    DeclareOpInterfaceMethods<FusionCandidate, ["describeFusion"]>], TiledByLoopMap.traits)> {
   let summary = "Residual sum and its norm";
   let description = [{
     `sum = input + update`, `normed = norm(sum, parameters...)`, where `norm` is the name of an op that maps each row of its

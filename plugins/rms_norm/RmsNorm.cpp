@@ -79,6 +79,8 @@ FailureOr<SmallVector<Value>> NormOp::lowerToReference(OpBuilder &builder) {
   return SmallVector<Value>{y};
 }
 
+StringRef NormOp::getFusionKind() { return "norm"; }
+
 NumericsBound NormOp::getNumericsBound(StringRef mode) {
   // One row reduction in another order and one reciprocal root: some units in the last place of f32, or of 16 bits.
   bool narrow = getInput().getType().getElementTypeBitWidth() < 32;

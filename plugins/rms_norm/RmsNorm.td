@@ -20,7 +20,8 @@ def RmsNorm_Dialect : Dialect {
 
 def RmsNorm_NormOp : Op<RmsNorm_Dialect, "norm", !listconcat([Pure, AttrSizedOperandSegments,
     AllTypesMatch<["input", "result"]>, DeclareOpInterfaceMethods<ReferenceLowering>,
-    DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<Gradient>, DeclareOpInterfaceMethods<TileLowering>], TiledByLoopMap.traits)> {
+    DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<Gradient>, DeclareOpInterfaceMethods<TileLowering>,
+    DeclareOpInterfaceMethods<FusionCandidate>], TiledByLoopMap.traits)> {
   let summary = "Root-mean-square normalisation over the last dimension";
   let description = [{
     `y = x / sqrt(mean(x^2) + epsilon) * g + b`, the mean over the last dimension. With `unit_offset` the weight is stored as

@@ -140,6 +140,8 @@ FailureOr<SmallVector<Value>> RotateOp::lowerToReference(OpBuilder &builder) {
   return SmallVector<Value>{tw::castTo(b, turned, element)};
 }
 
+StringRef RotateOp::getFusionKind() { return "rotary"; }
+
 NumericsBound RotateOp::getNumericsBound(StringRef mode) {
   // Angles reduced in f32 lose about position * 6e-8.
   bool narrow = getInput().getType().getElementTypeBitWidth() < 32;

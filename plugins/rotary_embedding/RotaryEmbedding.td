@@ -22,7 +22,8 @@ def RotaryEmbedding_Layout : Tw_OneOf<["half", "interleaved"]>;
 
 def RotaryEmbedding_RotateOp : Op<RotaryEmbedding_Dialect, "rotate", !listconcat([Pure,
     AllTypesMatch<["input", "result"]>, DeclareOpInterfaceMethods<ReferenceLowering>,
-    DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<TileLowering>], TiledByLoopMap.traits)> {
+    DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<TileLowering>,
+    DeclareOpInterfaceMethods<FusionCandidate>], TiledByLoopMap.traits)> {
   let summary = "Rotation of pairs by position";
   let description = [{
     With `r = rotary_dim` and, for pair `i < r/2` of a row at position p, the angle

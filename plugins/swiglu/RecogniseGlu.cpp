@@ -193,11 +193,13 @@ private:
     if (!best)
       return;
     if (!best.fault.empty()) {
-      receipt::missed(mul, passFlag, receiptKind, best.name + ": " + best.fault);
+      receipt::missed(mul, passFlag, receiptKind, best.name + ": " + best.fault,
+                      "write the activation with its exact constants, or build swiglu.glu itself");
       return;
     }
     if (best.input.getType() != mul.getType()) {
-      receipt::missed(mul, passFlag, receiptKind, best.name + ": the gate has another type than the product");
+      receipt::missed(mul, passFlag, receiptKind, best.name + ": the gate has another type than the product",
+                      "compute gate and up projection in one element type");
       return;
     }
     receipt::done(mul, passFlag, receiptKind, "raised to swiglu.glu with activation " + best.name);

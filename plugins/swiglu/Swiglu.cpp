@@ -73,6 +73,8 @@ FailureOr<SmallVector<Value>> GluOp::lowerToReference(OpBuilder &builder) {
   return SmallVector<Value>{tw::castTo(b, mul(activated, u), element)};
 }
 
+StringRef GluOp::getFusionKind() { return "feed_forward"; }
+
 NumericsBound GluOp::getNumericsBound(StringRef mode) {
   // One activation by a polynomial, two products.
   bool narrow = getGate().getType().getElementTypeBitWidth() < 32;

@@ -21,7 +21,8 @@ def Swiglu_Dialect : Dialect {
 def Swiglu_Activation : Tw_OneOf<["silu", "gelu", "gelu_tanh", "relu", "sigmoid"]>;
 
 def Swiglu_GluOp : Op<Swiglu_Dialect, "glu", !listconcat([Pure, SameOperandsAndResultType,
-    DeclareOpInterfaceMethods<ReferenceLowering>, DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<TileLowering>], TiledByLoopMap.traits)> {
+    DeclareOpInterfaceMethods<ReferenceLowering>, DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<TileLowering>,
+    DeclareOpInterfaceMethods<FusionCandidate>], TiledByLoopMap.traits)> {
   let summary = "Activation of the gate times the up projection";
   let description = [{
     `y = act(g) * (u + up_offset)`, elementwise, where

@@ -42,7 +42,7 @@ artifact::ManifestT describeModel(Session &session, StringRef numerics) {
 
 int writeArtifact(Session &session, MutableArrayRef<ClassProgram> classes, ArrayRef<const CpuLevel *> levels,
                   const KernelCompiler &compile, artifact::ManifestT &manifest, const OutputFolder &folder,
-                  Progress &progress) {
+                  Progress &progress, llvm::function_ref<int()> compiled) {
   const std::string entry = session.graph().graph().entry()->str();
   progress.step("packing weights");
   ModuleOp packed = *classes.front().module;
@@ -59,6 +59,10 @@ int writeArtifact(Session &session, MutableArrayRef<ClassProgram> classes, Array
     if (failed(compileLevel(classes, entry, *level, *tables, compile, objects, entries, manifest)))
       return WorkFailed;
   }
+
+  if (compiled)
+    if (int code = compiled())
+      return code;
 
   progress.step("linking");
   OwningOpRef<ModuleOp> table = ModuleOp::create(UnknownLoc::get(&session.context()));

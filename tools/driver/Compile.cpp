@@ -50,20 +50,31 @@ void printMemory(MutableArrayRef<ClassProgram> classes, StringRef entry) {
   }
 }
 
-int writeReceipts(const ReceiptCollector &collector, const CompileOptions &options, artifact::ManifestT &manifest) {
-  manifest.receipts = llvm::formatv("{0}", collector.toJson()).str();
-  if (!options.receipts.empty()) {
-    llvm::Error error = writeFileAtomically(options.receipts, [&](llvm::raw_pwrite_stream &out) {
-      out << llvm::formatv("{0:2}\n", collector.toJson());
-      return llvm::Error::success();
-    });
-    if (int code = report(std::move(error), WorkFailed))
-      return code;
-  }
+int writeReceipts(const ReceiptCollector &collector, const CompileOptions &options) {
+  if (options.receipts.empty())
+    return Success;
+  return report(writeFileAtomically(options.receipts,
+                                    [&](llvm::raw_pwrite_stream &out) {
+                                      out << llvm::formatv("{0:2}\n", collector.toJson());
+                                      return llvm::Error::success();
+                                    }),
+                WorkFailed);
+}
+
+int checkKinds(Session &session, const CompileOptions &options) {
   for (const std::string &kind : options.requireFused)
-    if (int code = report(collector.requireFused(kind), CheckFailed))
+    if (int code = report(checkReceiptKind(kind, session.host().stages), Usage))
       return code;
   return Success;
+}
+
+/// What was not fused is told also when the kernels could not be formed: that is often why.
+int checkFused(const ReceiptCollector &collector, const CompileOptions &options) {
+  int code = Success;
+  for (const std::string &kind : options.requireFused)
+    if (int found = report(collector.requireFused(kind), CheckFailed))
+      code = found;
+  return code;
 }
 
 int compileInto(Session &session, const CompileOptions &options, OutputFolder &folder) {
@@ -72,6 +83,8 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
   ModuleOp module = session.open(options.input, options.weightsDir);
   if (!module)
     return session.status();
+  if (int code = checkKinds(session, options))
+    return code;
   ReceiptCollector receipts;
   if (int code = report(receipts.install(session.context(), &session.host().stages), WorkFailed))
     return code;
@@ -88,27 +101,41 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
       })))
     return WorkFailed;
   artifact::ManifestT manifest = describeModel(session, options.numerics);
-  if (int code = writeReceipts(receipts, options, manifest))
-    return code;
 
   progress.step("forming kernels");
   std::vector<ClassProgram> classes;
   const std::string entry = session.graph().graph().entry()->str();
   for (const std::string &kvType : kvTypesOf(module, entry, options.numerics)) {
+    ReceiptScope kvScope(receipts, "kv_type", kvType);
     pipeline.kvType = kvType;
     for (const ShapeClass &shapeClass : shapeClasses()) {
+      ReceiptScope scope(receipts, "shape_class", shapeClass.name);
       FailureOr<ClassProgram> program = formProgram(module, shapeClass, session.host().stages, pipeline);
-      if (failed(program))
+      if (failed(program)) {
+        writeReceipts(receipts, options);
+        checkFused(receipts, options);
         return WorkFailed;
+      }
       if (options.dumpAfter == "tile")
         (*program).module->print(llvm::outs());
       classes.push_back(std::move(*program));
     }
   }
+  if (int code = checkFused(receipts, options)) {
+    writeReceipts(receipts, options);
+    return code;
+  }
 
-  if (int code =
-          writeArtifact(session, classes, *levels, ordinaryCompiler(session.host().stages, pipeline, options.dumpAfter),
-                        manifest, folder, progress))
+  KernelCompiler ordinary = ordinaryCompiler(session.host().stages, pipeline, options.dumpAfter);
+  auto compile = [&](ModuleOp kernels, const CpuLevel &level, StringRef suffix, const ShapeClass &shapeClass) {
+    ReceiptScope scope(receipts, "level", level.name);
+    return ordinary(kernels, level, suffix, shapeClass);
+  };
+  auto keepReceipts = [&] {
+    manifest.receipts = llvm::formatv("{0}", receipts.toJson()).str();
+    return writeReceipts(receipts, options);
+  };
+  if (int code = writeArtifact(session, classes, *levels, compile, manifest, folder, progress, keepReceipts))
     return code;
   if (int code = report(folder.commit(), WorkFailed))
     return code;

@@ -82,10 +82,10 @@ KernelCompiler ordinaryCompiler(const StageRegistry &stages, const PipelineOptio
 artifact::ManifestT describeModel(Session &session, llvm::StringRef numerics);
 
 /// Packs the weights, compiles the classes for each level and links: writes model.so and model.tww into `folder`.
-/// Reports its own errors; the exit code.
+/// `compiled` is called when all kernels are there and may complete the manifest. Reports its own errors; the exit code.
 int writeArtifact(Session &session, llvm::MutableArrayRef<ClassProgram> classes,
                   llvm::ArrayRef<const CpuLevel *> levels, const KernelCompiler &compile, artifact::ManifestT &manifest,
-                  const OutputFolder &folder, Progress &progress);
+                  const OutputFolder &folder, Progress &progress, llvm::function_ref<int()> compiled = nullptr);
 
 /// Compiles the classes for one level of this machine and loads the result, with room for `tokens` tokens; nothing
 /// stays on disk.

@@ -70,7 +70,8 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   command->add_option("--receipts", compile.receipts, "Write what was fused, and what was not and why, as JSON");
   command->add_option("--require-fused", compile.requireFused,
-                      "Fail unless every candidate of this kind was fused (attention, norm, feed_forward)");
+                      "Fail unless every candidate of this kind was fused: attention, norm, feed_forward, rotary, ... (an unknown "
+                      "kind lists the known ones); repeatable");
   command->add_option("--dump-ir-after", compile.dumpAfter,
                       "Print the IR after a stage: import, simplify, recognise, share, differentiate, distribute, "
                       "fuse; tile (each shape class); bufferize, lower, emit (each kernel of each level and class)");

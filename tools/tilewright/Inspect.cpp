@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a compiled model holds; graphs are shown by tilewright-compiler.
 #include "tools/tilewright/Commands.h"
+#include "tools/tilewright/InspectReceipts.h"
 
 #include "runtime/module/Artifact.h"
 
@@ -111,17 +112,6 @@ void printKernels(const Manifest &manifest, bool json) {
   }
 }
 
-void printReceipts(const Manifest &manifest, bool json) {
-  auto receipts = nlohmann::json::parse(text(manifest->receipts()), nullptr, /*allow_exceptions=*/false);
-  if (json || !receipts.is_array()) {
-    std::cout << (receipts.is_discarded() ? nlohmann::json::array() : receipts).dump(2) << '\n';
-    return;
-  }
-  for (const auto &receipt : receipts)
-    std::printf("%-7s %-13s %-34s %s\n", receipt.value("outcome", "").c_str(), receipt.value("kind", "").c_str(),
-                receipt.value("pass", "").c_str(), receipt.value("reason", "").c_str());
-}
-
 void runInspect(const InspectOptions &options) {
   if (options.check)
     Artifact::load(options.path, ArtifactOptions{.level = {}, .checkWeights = true});
@@ -129,7 +119,7 @@ void runInspect(const InspectOptions &options) {
   if (options.kernels)
     printKernels(manifest, options.json);
   else if (options.receipts)
-    printReceipts(manifest, options.json);
+    printReceipts(text(manifest->receipts()), options.json);
   else
     printSummary(manifest);
 }
@@ -146,10 +136,10 @@ void addInspect(CLI::App &app) {
       ->required();
   command->add_flag("--kernels", options->kernels,
                     "Each kernel: instruction, tile sizes, layout, 'fallback' where the schedule did not apply");
-  command->add_flag("--receipts", options->receipts, "What was fused, and what was not and why");
+  command->add_flag("--receipts", options->receipts, "Each attention, norm, feed-forward, ...: what was fused by which pass, what was not, why, and what to change");
   command->add_flag("--json", options->json, "With --kernels or --receipts: as JSON");
   command->add_flag("--check", options->check, "Verify the hashes of all weights");
-  command->footer("Examples:\n  tilewright inspect smollm2/ --kernels\n  tilewright inspect smollm2.twg --dot");
+  command->footer("Examples:\n  tilewright inspect smollm2/ --kernels\n  tilewright inspect smollm2/ --receipts\n  tilewright inspect smollm2.twg --dot");
   command->callback([options] { runInspect(*options); });
 }
 

@@ -3,6 +3,9 @@
 // RUN: %tw-opt %s --split-input-file '--tile-form-kernels=shape-class=decode kv-type=bf16' --tile-verify-kernel-ops --verify-diagnostics | FileCheck %s --check-prefix=BF16
 // RUN: not %tw-opt %s '--tile-form-kernels=shape-class=decode kv-type=f16' 2>&1 | FileCheck %s --check-prefix=KV
 // KV: tile-form-kernels: unknown kv-type 'f16', wanted f32 or bf16
+// RUN: not %tw-opt %s --split-input-file --tile-form-kernels --remark-format=emitRemark --remarks-filter="receipt.*" -o /dev/null 2>&1 | FileCheck %s --check-prefix=RECEIPT
+// RECEIPT-DAG: [Passed] tile-form-kernels | Category:receipt:residual | Function=epilogue | Reason="an epilogue, in one kernel with tw.packed_linear"
+// RECEIPT-DAG: [Passed] tile-form-kernels | Category:receipt:elementwise | Function=joined | Reason="an epilogue, in one kernel with 2 x tw.packed_linear"
 
 // What follows a linear map column by column shares its kernel; rows and columns both make chunks.
 // DECODE: affine_map<()[s0, s1, s2, s3] -> (s0 * 2)>
@@ -112,4 +115,30 @@ func.func @none(%x: tensor<?x64xf32>) -> tensor<?xf32> {
   // expected-error @below {{'tw.reduce' op has no kernel form: a plugin or a pass that lowers it is missing}}
   %y = tw.reduce "sum" %x dims [1] : tensor<?x64xf32> -> tensor<?xf32>
   return %y : tensor<?xf32>
+}
+
+// -----
+
+// What the receipts of ops say that stand alone.
+// RECEIPT-DAG: [Missed] tile-form-kernels | Category:receipt:elementwise | Function=alone | Reason="a kernel of its own: none of its operands is computed by a linear map of this function", ToChange="let it follow a linear map, through reshapes at most, or stand beside another op on the same rows"
+func.func @alone(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %y = tw.exp %x : tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// Attention that no plugin took up.
+// RECEIPT-DAG: [Missed] tile-form-kernels | Category:receipt:attention | Function=unfused | Reason="no pass has fused it: tw.attention has a kernel of its own", ToChange="load a plugin that fuses ops of this kind, and see what its own receipt for this place says"
+func.func @unfused(%q: tensor<?x4x64xf32>, %s: !tw.state<tensor<?x2x64xf32>, tensor<?x2x64xf32>>, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>) -> tensor<?x4x64xf32> {
+  %o = tw.attention query(%q : tensor<?x4x64xf32>) state(%s : !tw.state<tensor<?x2x64xf32>, tensor<?x2x64xf32>>) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>) positions(%p : tensor<?xi32>) {scale = 0.125 : f64, causal = "end"} -> tensor<?x4x64xf32>
+  return %o : tensor<?x4x64xf32>
+}
+
+// -----
+
+// RECEIPT-DAG: [Missed] tile-form-kernels | Category:receipt:elementwise | Function=static | Reason="a kernel of its own: it has no rows, so no linear map shares its tiles", ToChange="nothing: it is computed once a step"
+func.func @static(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  %y = tw.exp %x : tensor<4x64xf32>
+  return %y : tensor<4x64xf32>
 }

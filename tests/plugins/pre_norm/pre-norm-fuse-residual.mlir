@@ -7,6 +7,7 @@
 // CHECK-NEXT: %[[S:.*]], %[[N:.*]] = pre_norm.add_norm "rms_norm.norm" %[[X]], %[[F]] params(%[[G]] : tensor<8xf32>)
 // CHECK-NEXT: return %[[S]], %[[N]]
 // RECEIPT-DAG: [Passed] pre-norm-fuse-residual | Category:receipt:residual | Function=block | Reason="one sweep for the residual sum and rms_norm.norm"
+// RECEIPT-DAG: [Passed] pre-norm-fuse-residual | Category:receipt:norm | Function=block | Reason="one sweep for the residual sum and rms_norm.norm"
 func.func @block(%x: tensor<?x8xf32>, %f: tensor<?x8xf32>, %g: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
   %s = tw.add %x, %f : tensor<?x8xf32>
   %n = rms_norm.norm %s weight(%g : tensor<8xf32>) {epsilon = 1.0e-05 : f64} : tensor<?x8xf32>
@@ -29,7 +30,7 @@ func.func @used_between(%x: tensor<?x8xf32>, %f: tensor<?x8xf32>, %g: tensor<8xf
 // CHECK-LABEL: func.func @weight_too_late
 // CHECK-NOT: pre_norm
 // CHECK: return
-// RECEIPT-DAG: [Missed] pre-norm-fuse-residual | Category:receipt:residual | Function=weight_too_late | Reason="the sum is used before the norm's parameters are computed"
+// RECEIPT-DAG: [Missed] pre-norm-fuse-residual | Category:receipt:norm | Function=weight_too_late | Reason="the sum is used before the norm's parameters are computed", ToChange="pass the norm's parameters as weights, or compute them before the sum"
 func.func @weight_too_late(%x: tensor<?x8xf32>, %f: tensor<?x8xf32>, %g: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
   %s = tw.add %x, %f : tensor<?x8xf32>
   %e = tw.exp %s : tensor<?x8xf32>
@@ -41,7 +42,7 @@ func.func @weight_too_late(%x: tensor<?x8xf32>, %f: tensor<?x8xf32>, %g: tensor<
 // CHECK-LABEL: func.func @first_norm
 // CHECK-NOT: pre_norm
 // CHECK: return
-// RECEIPT-DAG: [Missed] pre-norm-fuse-residual | Category:receipt:residual | Function=first_norm | Reason="the norm's input is no sum of this function"
+// RECEIPT-DAG: [Missed] pre-norm-fuse-residual | Category:receipt:norm | Function=first_norm | Reason="the norm's input is no sum of this function", ToChange="nothing, at the first norm of a function; else let the norm read the residual sum itself"
 func.func @first_norm(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %n = rms_norm.norm %x {epsilon = 1.0e-05 : f64} : tensor<?x8xf32>
   return %n : tensor<?x8xf32>
