@@ -19,7 +19,9 @@ struct ReferenceInterpret : PassWrapper<ReferenceInterpret, OperationPass<Module
   ReferenceInterpret(const ReferenceInterpret &other) : PassWrapper(other) {}
 
   StringRef getArgument() const final { return "reference-interpret"; }
-  StringRef getDescription() const final { return "Run the functions named test... and check what they assert"; }
+  StringRef getDescription() const final {
+    return "Run the functions named test... and check what they assert; states that they take are empty";
+  }
   void getDependentDialects(DialectRegistry &registry) const final {
     registry.insert<check::CheckDialect, tw::TwDialect>();
   }
@@ -31,14 +33,15 @@ struct ReferenceInterpret : PassWrapper<ReferenceInterpret, OperationPass<Module
       return signalPassFailure();
     unsigned ran = 0;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (!function.getName().starts_with("test") || function.getNumArguments() != 0)
+      ArrayRef<Type> arguments = function.getArgumentTypes();
+      if (!function.getName().starts_with("test") || !llvm::all_of(arguments, llvm::IsaPred<tw::StateType>))
         continue;
       ++ran;
-      if (failed((*interpreter)->run(function.getName(), {})))
+      if (failed((*interpreter)->run(function.getName(), std::vector<RunValue>(arguments.size(), StateHandle()))))
         signalPassFailure();
     }
     if (ran == 0) {
-      getOperation()->emitError("there is no function without arguments whose name starts with 'test'");
+      getOperation()->emitError("there is no function whose name starts with 'test' and that takes nothing but states");
       signalPassFailure();
     }
     markAllAnalysesPreserved();

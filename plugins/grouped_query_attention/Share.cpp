@@ -3,6 +3,8 @@
 
 #include "ir/tw/Build.h"
 #include "passes/api/Receipts.h"
+#include "plugins/grouped_query_attention/Repeat.h"
+#include "plugins/grouped_query_attention/StateWeb.h"
 
 namespace tilewright::grouped_query_attention {
 
@@ -10,139 +12,129 @@ using namespace mlir;
 
 namespace {
 constexpr llvm::StringLiteral passFlag = "grouped-query-attention-share";
-constexpr int64_t headDim = 1; // of [B, H, S, D]
+constexpr llvm::StringLiteral receiptKind = "shared_heads";
+constexpr llvm::StringLiteral advice = "repeat each key and value head the same number of times, head by head (repeat_interleave), "
+                                       "or keep the heads that there are: attention shares them itself";
 
-/// What stands behind a value with repeated heads.
-struct Repeat {
-  Value source;       ///< [B, Hkv, S, D]; null when nothing is repeated
-  int64_t times = 1;  ///< how often each head stands
-  std::string fault;  ///< why a repeat that was met is not one by groups
+int64_t headsOf(Value value) { return cast<RankedTensorType>(value.getType()).getDimSize(headDim); }
+
+/// Erases what made values that nothing reads any more.
+void eraseDead(ArrayRef<Value> values) {
+  SmallVector<Operation *> makers; // before any of them is gone
+  for (Value value : values)
+    if (Operation *op = value.getDefiningOp())
+      makers.push_back(op);
+  llvm::DenseSet<Operation *> gone;
+  for (Operation *op : makers)
+    if (!gone.contains(op))
+      for (Operation *erased : tw::eraseDead(op))
+        gone.insert(erased);
+}
+
+/// The repeats of keys and values that belong together.
+struct Pair {
+  Repeat key, value;
+  bool isCandidate() const { return key.source || value.source || !key.fault.empty() || !value.fault.empty(); }
+  /// Why the two cannot be shared; empty when they can.
+  std::string fault() const {
+    if (!key.fault.empty() || !value.fault.empty())
+      return key.fault.empty() ? "values: " + value.fault : "keys: " + key.fault;
+    if (key.times != value.times)
+      return "each key head stands " + std::to_string(key.times) + " times, each value head " + std::to_string(value.times);
+    return "";
+  }
 };
-
-RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-/// `value` without reshapes that only add or drop dimensions of size 1.
-Value skipUnitReshapes(Value value) {
-  auto withoutOnes = [](Value v) {
-    SmallVector<int64_t> shape;
-    for (int64_t size : typeOf(v).getShape())
-      if (size != 1)
-        shape.push_back(size);
-    return shape;
-  };
-  while (auto reshape = value.getDefiningOp<tw::ReshapeOp>()) {
-    if (withoutOnes(reshape.getInput()) != withoutOnes(reshape.getResult()))
-      break;
-    value = reshape.getInput();
-  }
-  return value;
-}
-
-/// [B, Hkv, S, D] -> broadcast [B, Hkv, G, S, D] -> reshape [B, Hkv * G, S, D].
-Repeat matchExpand(tw::ReshapeOp reshape) {
-  auto broadcast = reshape.getInput().getDefiningOp<tw::BroadcastOp>();
-  RankedTensorType joined = reshape.getResult().getType();
-  if (!broadcast || joined.getRank() != 4)
-    return {};
-  RankedTensorType wide = broadcast.getResult().getType();
-  if (wide.getRank() != 5)
-    return {};
-  Value source = skipUnitReshapes(broadcast.getInput());
-  if (typeOf(source).getRank() != 4 || typeOf(broadcast.getInput()).getRank() != 4)
-    return {};
-  int64_t heads = typeOf(source).getDimSize(headDim);
-  if (ShapedType::isDynamic(heads))
-    return {{}, 1, "the number of heads before the repeat is dynamic"};
-  if (broadcast.getDims() == ArrayRef<int64_t>{0, 2, 3, 4})
-    return {{}, 1, "the list of heads is repeated as a whole (head h is h % " + std::to_string(heads) + "), not head by head"};
-  if (broadcast.getDims() != ArrayRef<int64_t>{0, 1, 3, 4})
-    return {{}, 1, "the repeated dimension is not the one behind the heads"};
-  int64_t times = wide.getDimSize(2);
-  if (ShapedType::isDynamic(times) || times < 1 || joined.getDimSize(headDim) != heads * times)
-    return {{}, 1, "the repeated dimension is not joined with the heads"};
-  return {source, times, ""};
-}
-
-/// concat of slices of one value along the heads.
-Repeat matchConcat(tw::ConcatOp concat) {
-  if (int64_t(concat.getDim()) != headDim || concat.getInputs().empty())
-    return {};
-  Value source;
-  SmallVector<int64_t> heads;
-  for (Value input : concat.getInputs()) {
-    int64_t start = 0, size = typeOf(input).getDimSize(headDim);
-    Value from = input;
-    if (auto slice = input.getDefiningOp<tw::SliceOp>(); slice && int64_t(slice.getDim()) == headDim) {
-      start = slice.getStart();
-      from = slice.getInput();
-    }
-    if ((source && source != from) || ShapedType::isDynamic(size))
-      return {};
-    source = from;
-    for (int64_t i = 0; i < size; ++i)
-      heads.push_back(start + i);
-  }
-  int64_t sourceHeads = typeOf(source).getDimSize(headDim), count = heads.size();
-  if (ShapedType::isDynamic(sourceHeads) || sourceHeads < 1 || count <= sourceHeads)
-    return {};
-  int64_t times = count / sourceHeads;
-  auto all = [&](auto headOf) {
-    for (int64_t h = 0; h < count; ++h)
-      if (heads[h] != headOf(h))
-        return false;
-    return true;
-  };
-  if (count % sourceHeads == 0 && all([&](int64_t h) { return h / times; }))
-    return {source, times, ""};
-  if (all([&](int64_t h) { return h % sourceHeads; }))
-    return {{}, 1, "the list of heads is repeated as a whole (head h is h % " + std::to_string(sourceHeads) + "), not head by head"};
-  return {{}, 1, "the slices are not each head the same number of times in a row"};
-}
-
-Repeat matchRepeat(Value value) {
-  if (auto reshape = value.getDefiningOp<tw::ReshapeOp>())
-    return matchExpand(reshape);
-  if (auto concat = value.getDefiningOp<tw::ConcatOp>())
-    return matchConcat(concat);
-  return {};
-}
 
 class Share : public PassWrapper<Share, OperationPass<>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Share)
 
   StringRef getArgument() const final { return passFlag; }
-  StringRef getDescription() const final { return "Removes repeats of key/value heads in front of attention"; }
+  StringRef getDescription() const final {
+    return "Removes repeats of key/value heads in front of attention and of the states it reads";
+  }
 
   void runOnOperation() final {
-    SmallVector<tw::AttentionOp> candidates;
-    getOperation()->walk([&](tw::AttentionOp op) {
-      if (op.getKey() && op.getValue())
-        candidates.push_back(op);
+    SmallVector<tw::AttentionOp> dense;
+    SmallVector<tw::AppendOp> appends;
+    getOperation()->walk([&](Operation *op) {
+      if (auto attention = dyn_cast<tw::AttentionOp>(op); attention && attention.getKey() && attention.getValue())
+        dense.push_back(attention);
+      if (auto append = dyn_cast<tw::AppendOp>(op); append && append.getValues().size() == 2)
+        appends.push_back(append);
     });
-    for (tw::AttentionOp op : candidates)
-      share(op);
+    for (tw::AttentionOp op : dense)
+      shareDense(op);
+    auto module = dyn_cast<ModuleOp>(getOperation());
+    if (!module)
+      return; // a state's type is that of a whole module
+    Calls calls = callsOf(module);
+    llvm::DenseSet<Operation *> seen;
+    for (tw::AppendOp append : appends)
+      if (!seen.contains(append))
+        shareState(append, module, calls, seen);
   }
 
 private:
-  static void share(tw::AttentionOp op) {
-    auto missed = [&](const Twine &reason) { receipt::missed(op, passFlag, "shared_heads", reason, "repeat each key and value head the same number of times, head by head"); };
-    Repeat key = matchRepeat(op.getKey()), value = matchRepeat(op.getValue());
-    if (!key.fault.empty() || !value.fault.empty())
-      return missed(key.fault.empty() ? "values: " + value.fault : "keys: " + key.fault);
-    if (!key.source && !value.source)
-      return; // nothing is repeated: no candidate
-    if (key.times != value.times)
-      return missed("each key head stands " + Twine(key.times) + " times, each value head " + Twine(value.times));
-    int64_t before = typeOf(op.getKey()).getDimSize(headDim), after = typeOf(key.source).getDimSize(headDim);
-    receipt::done(op, passFlag, "shared_heads",
-                  "attention reads " + Twine(after) + " key/value heads instead of " + Twine(before));
-    SmallVector<Operation *> repeats = {op.getKey().getDefiningOp(), op.getValue().getDefiningOp()};
-    op.getKeyMutable().assign(key.source);
-    op.getValueMutable().assign(value.source);
-    llvm::DenseSet<Operation *> gone = tw::eraseDead(repeats[0]);
-    if (!gone.contains(repeats[1]))
-      tw::eraseDead(repeats[1]);
+  static void shareDense(tw::AttentionOp op) {
+    Pair pair{matchRepeat(op.getKey()), matchRepeat(op.getValue())};
+    if (!pair.isCandidate())
+      return;
+    if (std::string fault = pair.fault(); !fault.empty())
+      return receipt::missed(op, passFlag, receiptKind, fault, advice);
+    receipt::done(op, passFlag, receiptKind,
+                  "attention reads " + Twine(headsOf(pair.key.source)) + " key/value heads instead of " + Twine(headsOf(op.getKey())));
+    SmallVector<Value> repeats = {op.getKey(), op.getValue()};
+    op.getKeyMutable().assign(pair.key.source);
+    op.getValueMutable().assign(pair.value.source);
+    eraseDead(repeats);
+  }
+
+  /// All appends to a state change together, or none does.
+  static void shareState(tw::AppendOp first, ModuleOp module, const Calls &calls, llvm::DenseSet<Operation *> &seen) {
+    StateWeb web = webOf(first.getState(), module, calls);
+    SmallVector<Pair> pairs;
+    bool any = false;
+    for (tw::AppendOp append : web.appends) {
+      seen.insert(append);
+      pairs.push_back({matchRepeat(append.getValues()[0]), matchRepeat(append.getValues()[1])});
+      any |= pairs.back().isCandidate();
+    }
+    if (!any)
+      return;
+    for (auto [append, pair] : llvm::zip_equal(web.appends, pairs)) {
+      auto missed = [&](const Twine &reason, const Twine &what) { receipt::missed(append, passFlag, receiptKind, reason, what); };
+      if (std::string fault = pair.fault(); !fault.empty())
+        return missed(fault, advice);
+      if (!pair.key.source)
+        return missed("this append has no repeated heads, and another to the same state has",
+                      "append the same heads to a state everywhere");
+      if (pair.key.times != pairs.front().key.times)
+        return missed("each head stands " + Twine(pair.key.times) + " times here and " + Twine(pairs.front().key.times) +
+                          " times in another append to the same state",
+                      "append the same heads to a state everywhere");
+    }
+    if (!web.fault.empty())
+      return receipt::missed(first, passFlag, receiptKind, web.fault, "let nothing but tw.append and tw.attention use the state");
+
+    SmallVector<RankedTensorType> buffers(first.getState().getType().getBuffers());
+    const int64_t before = buffers[0].getDimSize(headDim);
+    for (RankedTensorType &buffer : buffers) {
+      SmallVector<int64_t> shape(buffer.getShape());
+      shape[headDim] /= pairs.front().key.times;
+      buffer = buffer.clone(shape);
+    }
+    for (tw::AppendOp append : web.appends)
+      receipt::done(append, passFlag, receiptKind,
+                    "the state keeps " + Twine(buffers[0].getDimSize(headDim)) + " key/value heads instead of " + Twine(before));
+    retype(web, tw::StateType::get(first.getContext(), buffers));
+    SmallVector<Value> repeats;
+    for (auto [op, pair] : llvm::zip_equal(web.appends, pairs)) {
+      tw::AppendOp append = op;
+      llvm::append_range(repeats, append.getValues());
+      append.getValuesMutable().assign({pair.key.source, pair.value.source});
+    }
+    eraseDead(repeats);
   }
 };
 } // namespace

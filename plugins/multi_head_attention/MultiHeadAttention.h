@@ -16,6 +16,14 @@ namespace tilewright::multi_head_attention {
 
 /// multi-head-attention-recognise (stage recognise): raises softmax(scale Q K^T + bias, masked) V written in `tw` ops to
 /// tw.attention.
+///
+/// Recognised are: scales (also `/ sqrt(d)`) on scores, queries or keys, any number of them; a soft-cap; biases before or
+/// behind the scale; masks by select, either way round, or added; causality and windows, from comparisons of indices or
+/// from constants, as attributes, any other mask as an operand; queries, keys and values as [T, D], [N, T, D],
+/// [B, H, T, D] or [B, Hkv, G, T, D], with scores reshaped on the way; keys transposed before the product or scores behind
+/// it; casts between float types. The softmax itself is tw.softmax (simplify-raise-softmax makes it).
+///
+/// A candidate is a softmax between two products; the receipt of one that is left names the first condition that failed.
 std::unique_ptr<mlir::Pass> createRecognise();
 
 } // namespace tilewright::multi_head_attention

@@ -43,7 +43,7 @@ public:
 
 private:
   void missed(const Twine &reason, const Twine &advice) {
-    receipt::missed(softmax, passFlag, "attention", reason, advice);
+    receipt::missed(product, passFlag, "attention", reason, advice);
   }
   /// Batch and heads: those of the first shape of rank 4 on the way, else the leading dimensions with heads of 1 each.
   bool chooseLead(const ScorePath &path);
@@ -76,6 +76,9 @@ bool Candidate::is() {
   for (size_t i = 0; i < work.size() && i < 16; ++i) {
     if (auto found = dyn_cast<tw::BatchMatmulOp>(work[i])) {
       product = found;
+      builder.setInsertionPoint(product);
+      b.setInsertionPoint(product);
+      b.setLoc(product.getLoc());
       return true;
     }
     if (isa<tw::CastOp, tw::ReshapeOp, tw::TransposeOp>(work[i]))
@@ -143,7 +146,7 @@ Value Candidate::toScores(const ScoreTerm &term) {
     if (own.size() < 2 || own.size() > 4)
       return false;
     for (auto [have, want] : llvm::zip(llvm::reverse(own.drop_back(2)), llvm::reverse(lead)))
-      if (have != 1 && (have != want || ShapedType::isDynamic(have)) && !(ShapedType::isDynamic(have) && have == want))
+      if (have != 1 && have != want)
         return false;
     return true;
   };
@@ -265,9 +268,7 @@ void Candidate::raise() {
     Operation *user = *weights.getUsers().begin();
     if (user == product)
       break;
-    ArrayRef<int64_t> from = typeOf(user->getOperand(0)).getShape(), to = typeOf(user->getResult(0)).getShape();
-    const bool keeps = isa<tw::CastOp>(user) ? isa<FloatType>(typeOf(user->getResult(0)).getElementType())
-                                             : isa<tw::ReshapeOp>(user) && to.size() >= 2 && from.take_back(2) == to.take_back(2);
+    const bool keeps = isa<tw::CastOp>(user) ? isa<FloatType>(typeOf(user->getResult(0)).getElementType()) : keepsScores(user);
     if (!keeps)
       return missed("'" + user->getName().getStringRef() + "' stands between the softmax and the product with the values",
                     "multiply the weights with the values as they are");
@@ -324,7 +325,7 @@ void Candidate::raise() {
   const bool rowsMayBeEmpty = mask || (causal == "end" && (ShapedType::isDynamic(keys) || queries > keys));
   if (path.finiteFill && rowsMayBeEmpty)
     what += "; rows whose keys are all masked now give 0 instead of the mean of the values";
-  receipt::done(softmax, passFlag, "attention", what);
+  receipt::done(product, passFlag, "attention", what);
   Value result = tw::AttentionOp::create(
       b, typeOf(query).clone(shape), heads[0], heads[1], heads[2], Value(), Value(), Value(), Value(), mask, bias, Value(),
       b.getF64FloatAttr(path.scale), b.getStringAttr(causal), window, path.softcap ? b.getF64FloatAttr(*path.softcap) : FloatAttr());

@@ -42,15 +42,6 @@ bool isFloatCast(Operation *op) {
   return cast && isa<FloatType>(typeOf(cast.getInput()).getElementType()) && isa<FloatType>(typeOf(cast.getResult()).getElementType());
 }
 
-/// A reshape that keeps the last two dimensions.
-bool keepsScores(Operation *op) {
-  auto reshape = dyn_cast<tw::ReshapeOp>(op);
-  if (!reshape)
-    return false;
-  ArrayRef<int64_t> from = typeOf(reshape.getInput()).getShape(), to = typeOf(reshape.getResult()).getShape();
-  return from.size() >= 2 && to.size() >= 2 && from.take_back(2) == to.take_back(2);
-}
-
 class Walk {
 public:
   ScorePath run(Value scores);
@@ -83,7 +74,7 @@ Value Walk::select(tw::SelectOp op) {
     if (!(*fill <= hiddenFill))
       return fault("masked scores are " + std::to_string(*fill) + ", which does not hide a key",
                    "fill with -inf or with " + std::to_string(int64_t(hiddenFill)) + " or less");
-    path.finiteFill |= std::isfinite(*fill) && *fill > -3e38;
+    path.finiteFill |= std::isfinite(*fill);
     path.masks.push_back({op.getCondition(), leadOf(op.getResult()), visible, 1, bandOf(op.getCondition(), visible)});
     return kept;
   }
@@ -98,7 +89,7 @@ Value Walk::sum(Value scores, Value bias, double sign) {
     path.biases.push_back({bias, leadOf(bias), true, factor * sign, {}});
     return scores;
   }
-  path.finiteFill |= std::isfinite(mask->fill) && mask->fill > -3e38;
+  path.finiteFill |= std::isfinite(mask->fill);
   path.masks.push_back({mask->condition, leadOf(bias), mask->visible, 1, mask->band});
   // As a bias, for a constant whose band is none that attention has.
   if (!mask->condition)
@@ -190,6 +181,19 @@ ScorePath Walk::run(Value scores) {
 }
 
 } // namespace
+
+bool keepsScores(Operation *op) {
+  auto reshape = dyn_cast<tw::ReshapeOp>(op);
+  if (!reshape)
+    return false;
+  ArrayRef<int64_t> from = typeOf(reshape.getInput()).getShape(), to = typeOf(reshape.getResult()).getShape();
+  if (from.size() < 2 || to.size() < 2 || from.take_back(2) != to.take_back(2))
+    return false;
+  // Two dynamic sizes are the same if the sizes in front of them are known to be.
+  auto isStatic = [](ArrayRef<int64_t> shape) { return llvm::none_of(shape, ShapedType::isDynamic); };
+  return isStatic(from.take_back(2)) || (isStatic(from.drop_back(2)) && isStatic(to.drop_back(2)) &&
+                                         ShapedType::getNumElements(from.drop_back(2)) == ShapedType::getNumElements(to.drop_back(2)));
+}
 
 bool reachesProduct(Value value) {
   SmallVector<Value> work = {value};

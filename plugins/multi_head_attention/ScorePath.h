@@ -32,6 +32,9 @@ struct ScorePath {
   std::string fault, advice;                          ///< the first condition that failed, and what to change
 };
 
+/// Whether `op` is a reshape that keeps the last two dimensions.
+bool keepsScores(mlir::Operation *op);
+
 /// Whether a matrix product reaches `value` through what a score path may hold.
 bool reachesProduct(mlir::Value value);
 

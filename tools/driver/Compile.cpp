@@ -188,7 +188,9 @@ int compileIntoCache(Session &session, const CompileOptions &options, std::strin
     return report(llvm::createStringError("the cache '" + options.cache + "' cannot be made: " + error.message()),
                   WorkFailed);
   folder = options.cache + "/" + *key;
-  if (llvm::sys::fs::exists(folder + "/model.so"))
+  // What is asked of a compilation is answered by one.
+  const bool asked = !options.receipts.empty() || !options.requireFused.empty();
+  if (!asked && llvm::sys::fs::exists(folder + "/model.so"))
     return Success;
   return compileTo(session, folder, options);
 }

@@ -111,7 +111,7 @@ func.func @test_weight() {
 
 // -----
 
-// expected-error@+1 {{there is no function without arguments whose name starts with 'test'}}
+// expected-error@+1 {{there is no function whose name starts with 'test' and that takes nothing but states}}
 module {
   func.func @other() {
     return

@@ -46,7 +46,7 @@ func.func @keys_alone(%q: tensor<1x2x3x8xf32>, %k: tensor<1x1x5x8xf32>, %v: tens
 
 // CHECK-LABEL: func.func @mixed
 // CHECK: key(%{{.*}} : tensor<1x4x5x8xf32>)
-// RECEIPT-DAG: [Missed] grouped-query-attention-share | Category:receipt:shared_heads | Function=mixed | Reason="keys: the slices are not each head the same number of times in a row"
+// RECEIPT-DAG: [Missed] grouped-query-attention-share | Category:receipt:shared_heads | Function=mixed | Reason="keys: the heads are not each there the same number of times in a row"
 func.func @mixed(%q: tensor<1x4x3x8xf32>, %k: tensor<1x2x5x8xf32>) -> tensor<1x4x3x8xf32> {
   %a = tw.slice %k dim 1 start 0 size 1 : tensor<1x2x5x8xf32> -> tensor<1x1x5x8xf32>
   %kr = tw.concat dim 1 %k, %a, %a : tensor<1x2x5x8xf32>, tensor<1x1x5x8xf32>, tensor<1x1x5x8xf32> -> tensor<1x4x5x8xf32>
