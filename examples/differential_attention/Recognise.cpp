@@ -84,7 +84,10 @@ private:
           negative = side, factor = otherFactor(mul, side);
     if (!negative || !positive.getDefiningOp<tw::AttentionOp>())
       return;
-    auto missed = [&](const Twine &reason) { receipt::missed(sub, passFlag, receiptKind, reason); };
+    auto missed = [&](const Twine &reason) {
+      receipt::missed(sub, passFlag, receiptKind, reason,
+                      "write differential_attention.combine, or the difference and the norm of each head in this form");
+    };
 
     Value lambda = broadcastAlong(factor, {1});
     std::optional<double> number = tw::splatConstant(factor);

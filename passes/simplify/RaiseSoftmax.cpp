@@ -2,6 +2,7 @@
 // simplify-raise-softmax: a softmax written as exponentials over their sum becomes tw.softmax.
 #include "passes/simplify/Passes.h"
 
+#include "ir/interfaces/ValueTags.h"
 #include "ir/tw/Build.h"
 #include "passes/api/Receipts.h"
 
@@ -97,9 +98,11 @@ private:
       return missed("the dimension has size 0", "nothing: there is no element");
     receipt::done(op, passFlag, "softmax", "raised to tw.softmax over dimension " + Twine(dim));
     OpBuilder builder(op);
-    ImplicitLocOpBuilder b(op->getLoc(), builder);
+    ImplicitLocOpBuilder b(withoutTag(op->getLoc()), builder);
     Value softmax = tw::SoftmaxOp::create(b, input, dim);
-    op->getResult(0).replaceAllUsesWith(tw::castTo(b, softmax, tw::tensorType(op->getResult(0)).getElementType()));
+    Value result = tw::castTo(b, softmax, tw::tensorType(op->getResult(0)).getElementType());
+    result.getDefiningOp()->setLoc(op->getLoc()); // only the last op stands for the quotient's value
+    op->getResult(0).replaceAllUsesWith(result);
     tw::eraseDead(op);
   }
 };

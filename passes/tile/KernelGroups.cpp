@@ -201,9 +201,15 @@ bool Partition::joinAnchored(Operation *op, const LoopMap &map, StringRef rowNam
     members.front()->unit = unit;
     return true;
   };
-  if (candidates.empty())
-    result.faults[op] = {"none of its operands is computed by a linear map of this function",
-                         "let it follow a linear map, through reshapes at most, or stand beside another op on the same rows"};
+  if (candidates.empty()) {
+    KernelGroups::Fault fault = {"none of its operands is computed by a linear map of this function",
+                                 "let it follow a linear map, through reshapes at most, or stand beside another op on the "
+                                 "same rows"};
+    for (Value operand : op->getOperands()) // a reshape in front of it that did not fit says why
+      if (auto reshape = operand.getDefiningOp<tw::ReshapeOp>(); reshape && result.faults.contains(reshape))
+        fault = result.faults.lookup(reshape);
+    result.faults[op] = std::move(fault);
+  }
   if (candidates.size() > 1 && join(candidates))
     return true;
   return llvm::any_of(candidates, [&](KernelGroup *group) { return join(group); });

@@ -15,7 +15,8 @@ static std::unique_ptr<mlir::Pass> makeRecognise(const tilewright::PipelineOptio
 }
 
 static void registerStages(tw_stage_registry *registry) {
-  registry->add({"recognise", "my-technique-recognise", /*before=*/{}, /*after=*/{}, /*plugin=*/{}, makeRecognise});
+  registry->add({"recognise", "my-technique-recognise", /*before=*/{}, /*after=*/{}, /*plugin=*/{}, makeRecognise,
+                 /*receiptKinds=*/{"my_technique"}});
 }
 
 extern "C" const tw_plugin *tilewrightPlugin() {

@@ -52,7 +52,9 @@ private:
     int64_t last = root.getType().getRank() - 1, pieces = slices.size();
     if (!llvm::all_of(slices, [&](tw::SliceOp s) { return s && s.getInput() == input && s.getDim() == last; }))
       return;
-    auto missed = [&](const Twine &reason) { receipt::missed(root, passFlag, receiptKind, reason); };
+    auto missed = [&](const Twine &reason) {
+      receipt::missed(root, passFlag, receiptKind, reason, "take the maximum of equal pieces that make up the whole");
+    };
     int64_t width = root.getType().getShape().back(), whole = cast<RankedTensorType>(input.getType()).getShape().back();
     if (ShapedType::isDynamic(width) || whole != width * pieces)
       return missed(Twine(pieces) + " pieces of " + Twine(width) + " are not the whole last dimension");

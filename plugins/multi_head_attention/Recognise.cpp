@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/multi_head_attention/MultiHeadAttention.h"
 
+#include "ir/interfaces/ValueTags.h"
 #include "ir/tw/Build.h"
 #include "passes/api/Receipts.h"
 #include "plugins/multi_head_attention/ScorePath.h"
@@ -78,7 +79,7 @@ bool Candidate::is() {
       product = found;
       builder.setInsertionPoint(product);
       b.setInsertionPoint(product);
-      b.setLoc(product.getLoc());
+      b.setLoc(withoutTag(product.getLoc())); // only the last op stands for the product's value
       return true;
     }
     if (isa<tw::CastOp, tw::ReshapeOp, tw::TransposeOp>(work[i]))
@@ -333,6 +334,7 @@ void Candidate::raise() {
     result = tw::castTo(b, result, product.getType().getElementType());
   if (result.getType() != product.getType())
     result = tw::reshape(b, result, wanted);
+  result.getDefiningOp()->setLoc(product.getLoc());
   product.getResult().replaceAllUsesWith(result);
   tw::eraseDead(product);
 }

@@ -1,6 +1,6 @@
 // REQUIRES: plugin-rms_norm
 // What the tile stage says of norms: part of a neighbour's sweep, or why not.
-// RUN: %tw-opt %s --tile-form-kernels --remark-format=emitRemark --remarks-filter="receipt:norm" -o /dev/null 2>&1 | FileCheck %s
+// RUN: %tw-opt %s --tile-form-kernels --remark-format=emitRemark --remarks-filter="receipt.*" -o /dev/null 2>&1 | FileCheck %s
 
 // CHECK: [Passed] tile-form-kernels | Category:receipt:norm | Function=sweep | Reason="part of a sweep over rows, in one kernel with tw.quantize_rows"
 func.func @sweep(%x: tensor<?x64xf32>) -> (tensor<?x64xi8>, tensor<?x2xf32>, tensor<?x2xf32>) {

@@ -1,6 +1,6 @@
 // REQUIRES: plugin-rotary_embedding
 // What the tile stage says of rotations: the epilogue of the linear map that they turn, or why not.
-// RUN: %tw-opt %s --tile-form-kernels --remark-format=emitRemark --remarks-filter="receipt:rotary" -o /dev/null 2>&1 | FileCheck %s
+// RUN: %tw-opt %s --tile-form-kernels --remark-format=emitRemark --remarks-filter="receipt.*" -o /dev/null 2>&1 | FileCheck %s
 
 // CHECK: [Passed] tile-form-kernels | Category:receipt:rotary | Function=epilogue | Reason="an epilogue, in one kernel with tw.packed_linear"
 func.func @epilogue(%x: tensor<?x64xf32>, %w: tensor<8x2x2048xi8>, %p: tensor<?xi32>) -> tensor<?x2x64xf32> {

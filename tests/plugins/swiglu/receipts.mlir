@@ -1,6 +1,6 @@
 // REQUIRES: plugin-swiglu
 // What the tile stage says of gated activations: the epilogue of gate and up, or why not.
-// RUN: %tw-opt %s --tile-form-kernels --remark-format=emitRemark --remarks-filter="receipt:feed_forward" -o /dev/null 2>&1 | FileCheck %s
+// RUN: %tw-opt %s --tile-form-kernels --remark-format=emitRemark --remarks-filter="receipt.*" -o /dev/null 2>&1 | FileCheck %s
 
 // CHECK: [Passed] tile-form-kernels | Category:receipt:feed_forward | Function=epilogue | Reason="an epilogue, in one kernel with 2 x tw.packed_linear"
 func.func @epilogue(%x: tensor<?x64xf32>, %g: tensor<8x2x2048xi8>, %u: tensor<8x2x2048xi8>) -> tensor<?x128xf32> {
