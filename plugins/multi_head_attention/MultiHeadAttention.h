@@ -19,7 +19,7 @@ namespace tilewright::multi_head_attention {
 ///
 /// Recognised are: scales (also `/ sqrt(d)`) on scores, queries or keys, any number of them; a soft-cap; biases before or
 /// behind the scale; masks by select, either way round, or added; causality and windows, from comparisons of indices or
-/// from constants, as attributes, any other mask as an operand; queries, keys and values as [T, D], [N, T, D],
+/// from constants, as attributes, any other mask as an operand; sinks joined as one more column; the row's maximum taken off; queries, keys and values as [T, D], [N, T, D],
 /// [B, H, T, D] or [B, Hkv, G, T, D], with scores reshaped on the way; keys transposed before the product or scores behind
 /// it; casts between float types. The softmax itself is tw.softmax (simplify-raise-softmax makes it).
 ///

@@ -56,6 +56,9 @@ private:
   /// `condition` where keys are visible.
   Value visible(const ScoreTerm &term, Value condition);
   bool addMasks(const ScorePath &path);
+  /// Takes the sinks off the softmax's input: concat(scores, sink of each head), whose last column nobody reads afterwards.
+  /// Returns the scores; null after a receipt.
+  Value takeSinks();
   bool addBiases(ArrayRef<ScoreTerm> terms);
 
   tw::SoftmaxOp softmax;
@@ -64,7 +67,7 @@ private:
   ImplicitLocOpBuilder b;
   SmallVector<int64_t, 2> lead; ///< B, H
   int64_t queries = 0, keys = 0;
-  Value mask, bias;
+  Value mask, bias, sinks;
   std::string causal = "none";
   IntegerAttr window;
 };
@@ -82,7 +85,7 @@ bool Candidate::is() {
       b.setLoc(withoutTag(product.getLoc())); // only the last op stands for the product's value
       return true;
     }
-    if (isa<tw::CastOp, tw::ReshapeOp, tw::TransposeOp>(work[i]))
+    if (isa<tw::CastOp, tw::ReshapeOp, tw::TransposeOp, tw::SliceOp>(work[i]))
       llvm::append_range(work, work[i]->getUsers());
   }
   return false;
@@ -255,12 +258,34 @@ bool Candidate::addBiases(ArrayRef<ScoreTerm> terms) {
   return true;
 }
 
+Value Candidate::takeSinks() {
+  Value input = withoutRowConstants(softmax.getInput());
+  auto concat = input.getDefiningOp<tw::ConcatOp>();
+  if (!concat)
+    return softmax.getInput();
+  const int64_t rank = softmax.getType().getRank();
+  if (int64_t(concat.getDim()) != rank - 1 || concat.getInputs().size() != 2 || typeOf(concat.getInputs()[1]).getDimSize(rank - 1) != 1)
+    return missed("scores are joined with something that is no sink, one more score a row", "keep scores in one tensor"), Value();
+  // One number for each head.
+  Value sink = concat.getInputs()[1];
+  if (auto broadcast = sink.getDefiningOp<tw::BroadcastOp>(); broadcast && rank == 4 && broadcast.getDims() == ArrayRef<int64_t>{1})
+    sinks = broadcast.getInput();
+  if (!sinks)
+    return missed("the sinks are not one number for each head, repeated to [B, H, T, 1]", "broadcast a tensor [H] along dimension 1"),
+           Value();
+  return concat.getInputs()[0];
+}
+
 void Candidate::raise() {
   int64_t rank = softmax.getType().getRank();
   if (int64_t(softmax.getDim()) != rank - 1)
     return missed("the softmax is over dimension " + Twine(softmax.getDim()) + ", wanted the last one",
                   "normalise over the keys, the last dimension of the scores");
+  Value scoresIn = takeSinks();
+  if (!scoresIn)
+    return;
   Value weights = softmax.getResult();
+  bool sinkColumn = sinks != nullptr; // still among the weights
   while (true) {
     if (!weights.hasOneUse())
       return missed("the softmax has " + Twine(std::distance(weights.use_begin(), weights.use_end())) +
@@ -269,21 +294,29 @@ void Candidate::raise() {
     Operation *user = *weights.getUsers().begin();
     if (user == product)
       break;
+    if (auto slice = dyn_cast<tw::SliceOp>(user); slice && sinkColumn && int64_t(slice.getDim()) == rank - 1 && slice.getStart() == 0 &&
+                                                  typeOf(slice.getResult()).getShape() == typeOf(scoresIn).getShape()) {
+      sinkColumn = false;
+      weights = slice.getResult();
+      continue;
+    }
     const bool keeps = isa<tw::CastOp>(user) ? isa<FloatType>(typeOf(user->getResult(0)).getElementType()) : keepsScores(user);
     if (!keeps)
       return missed("'" + user->getName().getStringRef() + "' stands between the softmax and the product with the values",
                     "multiply the weights with the values as they are");
     weights = user->getResult(0);
   }
+  if (sinkColumn)
+    return missed("the sinks' column is multiplied with values as well", "cut the last column off the weights");
   if (product.getLhs() != weights)
     return missed("the weights are the right operand of their product", "multiply the weights, as the left operand, with the values");
-  ScorePath path = walkScores(softmax.getInput());
+  ScorePath path = walkScores(scoresIn, sinks != nullptr);
   if (!path.fault.empty())
     return missed(path.fault, path.advice);
   if (!chooseLead(path))
     return;
 
-  ArrayRef<int64_t> scores = softmax.getType().getShape();
+  ArrayRef<int64_t> scores = typeOf(scoresIn).getShape();
   queries = scores[scores.size() - 2];
   keys = scores.back();
   auto swapLast = [&](Value value) -> Value {
@@ -321,6 +354,8 @@ void Candidate::raise() {
   std::string what = "raised to tw.attention with scale " + llvm::formatv("{0}", path.scale).str();
   if (causal != "none")
     what += ", causal from the " + causal;
+  if (sinks)
+    what += ", with sinks";
   if (window)
     what += ", window " + std::to_string(window.getInt());
   const bool rowsMayBeEmpty = mask || (causal == "end" && (ShapedType::isDynamic(keys) || queries > keys));
@@ -328,7 +363,7 @@ void Candidate::raise() {
     what += "; rows whose keys are all masked now give 0 instead of the mean of the values";
   receipt::done(product, passFlag, "attention", what);
   Value result = tw::AttentionOp::create(
-      b, typeOf(query).clone(shape), heads[0], heads[1], heads[2], Value(), Value(), Value(), Value(), mask, bias, Value(),
+      b, typeOf(query).clone(shape), heads[0], heads[1], heads[2], Value(), Value(), Value(), Value(), mask, bias, sinks,
       b.getF64FloatAttr(path.scale), b.getStringAttr(causal), window, path.softcap ? b.getF64FloatAttr(*path.softcap) : FloatAttr());
   if (product.getType().getElementType() != typeOf(result).getElementType())
     result = tw::castTo(b, result, product.getType().getElementType());

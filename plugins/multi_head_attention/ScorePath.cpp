@@ -42,8 +42,17 @@ bool isFloatCast(Operation *op) {
   return cast && isa<FloatType>(typeOf(cast.getInput()).getElementType()) && isa<FloatType>(typeOf(cast.getResult()).getElementType());
 }
 
+/// One number for each row: a broadcast along the last dimension.
+bool isRowConstant(Value value) {
+  if (auto cast = value.getDefiningOp<tw::CastOp>())
+    value = cast.getInput();
+  auto broadcast = value.getDefiningOp<tw::BroadcastOp>();
+  return broadcast && !llvm::is_contained(broadcast.getDims(), broadcast.getType().getRank() - 1);
+}
+
 class Walk {
 public:
+  explicit Walk(bool hasSinks) : hasSinks(hasSinks) {}
   ScorePath run(Value scores);
 
 private:
@@ -58,6 +67,7 @@ private:
     return {};
   }
 
+  bool hasSinks;
   ScorePath path;
   double factor = 1; ///< of what is still in front, as far as the soft-cap or the softmax
 };
@@ -146,6 +156,8 @@ Value Walk::step(Value scores) {
   if (auto select = dyn_cast<tw::SelectOp>(op))
     return this->select(select);
   if (isa<tw::AddOp, tw::SubOp>(op)) {
+    if (Value inner = withoutRowConstants(scores); inner != scores && !path.softcap && !hasSinks)
+      return inner;
     Value a = op->getOperand(0), b = op->getOperand(1);
     const bool left = reachesProduct(a), right = reachesProduct(b);
     if (left == right)
@@ -213,7 +225,19 @@ bool reachesProduct(Value value) {
   return false;
 }
 
-ScorePath walkScores(Value scores) { return Walk().run(scores); }
+ScorePath walkScores(Value scores, bool hasSinks) { return Walk(hasSinks).run(scores); }
+
+Value withoutRowConstants(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<tw::AddOp, tw::SubOp>(op) && isRowConstant(op->getOperand(1)))
+      value = op->getOperand(0);
+    else if (isa<tw::AddOp>(op) && isRowConstant(op->getOperand(0)))
+      value = op->getOperand(1);
+    else
+      break;
+  }
+  return value;
+}
 
 Value withoutScale(Value value, double &scale) {
   if (Value inner = constantFactor(value, scale))

@@ -38,8 +38,12 @@ bool keepsScores(mlir::Operation *op);
 /// Whether a matrix product reaches `value` through what a score path may hold.
 bool reachesProduct(mlir::Value value);
 
-/// Walks from the softmax's input to the product of queries and keys.
-ScorePath walkScores(mlir::Value scores);
+/// Walks from the softmax's input to the product of queries and keys. What is added to a whole row of scores cancels,
+/// unless there are sinks.
+ScorePath walkScores(mlir::Value scores, bool hasSinks);
+
+/// `value` without what is added to, or taken from, whole rows (a row's maximum): the softmax over rows cancels it.
+mlir::Value withoutRowConstants(mlir::Value value);
 
 /// `value` without its constant factors, which `scale` is multiplied by; also those in front of layout ops, which are then
 /// built anew on what is left.

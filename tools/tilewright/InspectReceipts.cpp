@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -22,10 +23,16 @@ std::string detail(const Json &receipt, const char *key) {
   return details == receipt.end() || !details->is_object() ? "" : details->value(key, "");
 }
 
-/// What one pass said about one candidate, in the shape classes for which it said the same.
+/// The program that a receipt is about: its shape class, and the element type of its caches where that is named.
+std::string programOf(const Json &receipt) {
+  const std::string shapeClass = detail(receipt, "shape_class"), kvType = detail(receipt, "kv_type");
+  return shapeClass.empty() || kvType.empty() ? shapeClass : shapeClass + " " + kvType;
+}
+
+/// What one pass said about one candidate, in the programs for which it said the same.
 struct Line {
   std::string outcome, who, reason, advice, stage;
-  std::vector<std::string> classes;
+  std::vector<std::string> programs;
   bool operator==(const Line &) const = default;
 };
 
@@ -40,25 +47,26 @@ void addLine(std::vector<Line> &lines, const Json &receipt) {
   std::string plugin = field(receipt, "plugin");
   Line line{field(receipt, "outcome"), (plugin.empty() ? "core" : plugin) + ": " + field(receipt, "pass"),
             field(receipt, "reason"), field(receipt, "advice"), field(receipt, "stage"), {}};
-  const std::string shapeClass = detail(receipt, "shape_class");
+  const std::string program = programOf(receipt);
   for (Line &known : lines) {
     Line same = known;
-    same.classes.clear();
+    same.programs.clear();
     if (same == line) {
-      known.classes.push_back(shapeClass);
+      if (std::find(known.programs.begin(), known.programs.end(), program) == known.programs.end())
+        known.programs.push_back(program);
       return;
     }
   }
-  line.classes.push_back(shapeClass);
+  line.programs.push_back(program);
   lines.push_back(std::move(line));
 }
 
-/// The latest stage decides: done where one of its passes did it, in each shape class.
+/// The latest stage decides: done where one of its passes did it, in each program.
 bool isFused(const std::vector<Line> &lines) {
   std::set<std::string> met, made;
   for (const Line &line : lines)
     if (line.stage == lines.back().stage)
-      for (const std::string &name : line.classes) {
+      for (const std::string &name : line.programs) {
         met.insert(name);
         if (line.outcome == "done")
           made.insert(name);
@@ -78,7 +86,7 @@ std::string joined(const std::vector<std::string> &places) {
   return text;
 }
 
-void printFunction(const std::string &function, const std::vector<const Json *> &receipts, size_t classCount) {
+void printFunction(const std::string &function, const std::vector<const Json *> &receipts, size_t programCount) {
   std::vector<std::pair<std::pair<std::string, std::string>, std::vector<Line>>> places; // in order of appearance
   std::map<std::pair<std::string, std::string>, size_t> known;
   for (const Json *receipt : receipts) {
@@ -104,12 +112,12 @@ void printFunction(const std::string &function, const std::vector<const Json *> 
     std::printf("  %-16s %-9s  at %s\n", group.kind.c_str(), isFused(group.lines) ? "fused" : "not fused",
                 joined(group.places).c_str());
     for (const Line &line : group.lines) {
-      std::string classes;
-      if (line.classes.size() < classCount)
-        for (const std::string &name : line.classes)
-          classes += (classes.empty() ? "" : ", ") + name;
+      std::string programs;
+      if (line.programs.size() < programCount)
+        for (const std::string &name : line.programs)
+          programs += (programs.empty() ? "" : ", ") + name;
       std::printf("    %-6s %s: %s%s\n", line.outcome.c_str(), line.who.c_str(), line.reason.c_str(),
-                  classes.empty() ? "" : (" (" + classes + ")").c_str());
+                  programs.empty() ? "" : (" (" + programs + ")").c_str());
       if (!line.advice.empty())
         std::printf("           to change: %s\n", line.advice.c_str());
     }
@@ -144,21 +152,21 @@ void printReceipts(const std::string &stored, bool json) {
   }
   std::vector<std::pair<std::string, std::vector<const Json *>>> functions;
   std::vector<const Json *> conditions;
-  std::set<std::string> classes;
+  std::set<std::string> programs;
   for (const Json &receipt : receipts) {
     if (field(receipt, "outcome") == "held") {
       conditions.push_back(&receipt);
       continue;
     }
-    if (std::string name = detail(receipt, "shape_class"); !name.empty())
-      classes.insert(name);
+    if (std::string name = programOf(receipt); !name.empty())
+      programs.insert(name);
     const std::string function = field(receipt, "function");
     if (functions.empty() || functions.back().first != function)
       functions.push_back({function, {}});
     functions.back().second.push_back(&receipt);
   }
   for (const auto &[function, list] : functions)
-    printFunction(function, list, classes.size());
+    printFunction(function, list, programs.size());
   printConditions(conditions);
 }
 

@@ -380,6 +380,55 @@ def keys_used_elsewhere():
     twice(f, lambda softmax: f.binary("add", f.matmul(softmax(f.matmul(q, k, transposed=True)), k), part))
 
 
+def sinks(name, build):
+    """One more column of scores, one number for each head, that nobody reads behind the softmax."""
+    f = Function(name)
+    q, k, v, sink = f.numbers((2, 3, 4, 5)), f.numbers((2, 3, 6, 5)), f.numbers((2, 3, 6, 2)), f.numbers((3,), 2.0)
+    twice(f, lambda softmax: build(f, q, k, v, sink, softmax))
+
+
+def joined(f, scores, sink):
+    column = f.broadcast(sink, (*scores[1][:-1], 1), [1])
+    shape = (*scores[1][:-1], scores[1][-1] + 1)
+    return f.op(f"tw.concat dim 3 {scores[0]}, {column[0]} : {f.type(scores)}, {f.type(column)} -> {f.type(('', shape, 'f32'))}", shape)
+
+
+def without_maximum(f, x):
+    shape = x[1][:-1]
+    m = f.op(f'tw.reduce "max" {x[0]} dims [{len(shape)}] : {f.type(x)} -> {f.type(("", shape, "f32"))}', shape)
+    return f.binary("sub", x, f.broadcast(m, x[1], list(range(len(shape)))))
+
+
+def cut(f, weights, size):
+    shape = (*weights[1][:-1], size)
+    return f.op(f"tw.slice {weights[0]} dim 3 start 0 size {size} : {f.type(weights)} -> {f.type(('', shape, 'f32'))}", shape)
+
+
+def sinks_as_trained(f, q, k, v, sink, softmax):
+    scores = mask_causal_end(f, f.scaled(f.matmul(q, k, transposed=True), 0.4))
+    return f.matmul(cut(f, softmax(without_maximum(f, joined(f, scores, sink))), 6), v)
+
+
+def row_maximum(f, q, k, v, sink, softmax):
+    return f.matmul(softmax(without_maximum(f, f.scaled(f.matmul(q, k, transposed=True), 0.4))), v)
+
+
+def sink_column_read(f, q, k, v, sink, softmax):
+    wide = f.numbers((2, 3, 7, 2))
+    return f.matmul(softmax(joined(f, f.matmul(q, k, transposed=True), sink)), wide)
+
+
+def maximum_inside_sinks(f, q, k, v, sink, softmax):
+    """The row's maximum is taken off the scores alone: against the sink it counts. Adding it as a bias is right."""
+    return f.matmul(cut(f, softmax(joined(f, without_maximum(f, f.matmul(q, k, transposed=True)), sink)), 6), v)
+
+
+sinks("test_raised_sinks", sinks_as_trained)
+sinks("test_raised_row_maximum", row_maximum)
+sinks("test_raised_maximum_inside_sinks", maximum_inside_sinks)
+sinks("test_left_sink_column_read", sink_column_read)
+
+
 def left(name, build):
     f = Function(f"test_left_{name}")
     q, k, v = f.numbers((1, 2, 3, 4)), f.numbers((1, 2, 3, 4)), f.numbers((1, 2, 3, 4))
