@@ -95,8 +95,8 @@ struct Widen : OpConversionPattern<arith::ExtFOp> {
     if (auto shaped = dyn_cast<ShapedType>(i32))
       sixteen = DenseElementsAttr::get(shaped, Attribute(sixteen));
     Value wide = arith::ExtUIOp::create(rewriter, op.getLoc(), i32, adaptor.getIn());
-    Value high = arith::ShLIOp::create(rewriter, op.getLoc(), wide,
-                                       arith::ConstantOp::create(rewriter, op.getLoc(), sixteen));
+    Value high =
+        arith::ShLIOp::create(rewriter, op.getLoc(), wide, arith::ConstantOp::create(rewriter, op.getLoc(), sixteen));
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), high);
     return success();
   }

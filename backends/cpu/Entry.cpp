@@ -1,113 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "backends/cpu/Entry.h"
+#include "backends/cpu/EntryEmitter.h"
 
-#include "ir/tw/Tw.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
-#include "mlir/IR/SymbolTable.h"
-#include "runtime/api/abi.h"
-
-#include <cstddef>
 
 using namespace mlir;
 
 namespace tilewright {
-namespace {
-
-/// Slots of a layer function's argument table: one pointer per tensor or weight argument, one per buffer of a state
-/// argument, then one per tensor result; behind them the three region bases of its own arena.
-struct ArgumentSlots {
-  SmallVector<unsigned> first; // per function argument
-  SmallVector<int> results;    // per function result, -1 for states
-  unsigned regionBases = 0;
-  unsigned count = 0;
-
-  explicit ArgumentSlots(func::FuncOp function) {
-    for (Type type : function.getArgumentTypes()) {
-      first.push_back(count);
-      auto state = dyn_cast<tw::StateType>(type);
-      count += state ? state.getBuffers().size() : 1;
-    }
-    for (Type type : function.getResultTypes())
-      results.push_back(isa<tw::StateType>(type) ? -1 : static_cast<int>(count++));
-    regionBases = count;
-    count += numArenaRegions;
-  }
-};
-
-class EntryEmitter {
-public:
-  EntryEmitter(ModuleOp program, const ProgramPlan &plan, const ProgramTables &tables, StringRef symbol,
-               llvm::function_ref<std::string(StringRef)> kernelSymbol, ModuleOp target)
-      : symbols(program), plan(plan), tables(tables), symbol(symbol), kernelSymbol(kernelSymbol), target(target),
-        b(target.getContext()), ptr(LLVM::LLVMPointerType::get(target.getContext())), i32(b.getI32Type()),
-        i64(b.getI64Type()) {}
-
-  LogicalResult emitEntry(func::FuncOp function);
-
-private:
-  /// What a function body being emitted knows.
-  struct Frame {
-    func::FuncOp source;
-    LLVM::LLVMFuncOp code;
-    Block *allocas = nullptr; // entry block: fixed-size arrays live here
-    Block *cancelled = nullptr;
-    Value step;
-    Value regionBase[numArenaRegions];                    // of this function's own arena
-    Value regionUnit[numArenaRegions];                    // padded rows, padded logit rows, 1
-    llvm::DenseMap<Value, Value> pointers;                // tensors and weights
-    llvm::DenseMap<Value, SmallVector<Value>> statePools; // one pointer per buffer
-  };
-
-  Value constant(int64_t value) { return LLVM::ConstantOp::create(b, loc, i64, b.getI64IntegerAttr(value)); }
-  Value byteOffset(Value base, Value bytes) {
-    return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
-  }
-  Value field(Value step, size_t offset, Type type) {
-    Value at =
-        LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), step, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
-    return LLVM::LoadOp::create(b, loc, type, at);
-  }
-  Value slot(Value table, unsigned index) {
-    return LLVM::GEPOp::create(b, loc, ptr, ptr, table, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
-  }
-  Value localArray(Frame &frame, unsigned slots) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(frame.allocas);
-    return LLVM::AllocaOp::create(b, loc, ptr, LLVM::LLVMArrayType::get(i64, slots), constant(1), /*alignment=*/16);
-  }
-
-  Value placed(Frame &frame, ArenaPlace place) {
-    unsigned region = static_cast<unsigned>(place.region);
-    Value bytes = LLVM::MulOp::create(b, loc, frame.regionUnit[region], constant(static_cast<int64_t>(place.offset)));
-    return byteOffset(frame.regionBase[region], bytes);
-  }
-
-  void openFunction(Frame &frame, StringRef name, LLVM::Linkage linkage, ArrayRef<Type> argumentTypes);
-  void closeFunction(Frame &frame);
-  void loadUnits(Frame &frame);
-  LogicalResult emitBody(Frame &frame);
-  LogicalResult emitDispatch(Frame &frame, tw::DispatchOp op);
-  LogicalResult emitCall(Frame &frame, func::CallOp op);
-  LogicalResult emitLayer(func::FuncOp function);
-  FailureOr<Value> resultPointer(Frame &frame, OpResult result);
-  FailureOr<Value> kernelArgument(Frame &frame, tw::DispatchOp op, func::FuncOp kernel, unsigned index);
-  FailureOr<Value> symbolValue(Frame &frame, func::FuncOp kernel, StringRef name);
-  void returnIfCancelled(Frame &frame, Value status);
-  std::string layerName(func::FuncOp function) { return (symbol + "." + function.getSymName()).str(); }
-
-  SymbolTable symbols;
-  const ProgramPlan &plan;
-  const ProgramTables &tables;
-  StringRef symbol;
-  llvm::function_ref<std::string(StringRef)> kernelSymbol;
-  ModuleOp target;
-  OpBuilder b;
-  Type ptr, i32, i64;
-  Location loc = b.getUnknownLoc();
-  /// Results of a function are written where its caller says.
-  llvm::DenseMap<Value, Value> returnDestinations;
-};
 
 void EntryEmitter::openFunction(Frame &frame, StringRef name, LLVM::Linkage linkage, ArrayRef<Type> argumentTypes) {
   b.setInsertionPointToEnd(target.getBody());
@@ -138,11 +36,37 @@ void EntryEmitter::loadUnits(Frame &frame) {
   frame.regionUnit[2] = constant(1);
 }
 
+Block *EntryEmitter::newBlock(Frame &frame) {
+  auto *block = new Block();
+  frame.code.getBody().getBlocks().insert(frame.cancelled->getIterator(), block);
+  return block;
+}
+
+Value EntryEmitter::pointerOf(Frame &frame, const Address &form, Value number) {
+  auto entryOf = [&](size_t table) -> Value {
+    Value base = field(frame.step, table, ptr);
+    return LLVM::LoadOp::create(
+        b, loc, ptr, LLVM::GEPOp::create(b, loc, ptr, ptr, base, ArrayRef<LLVM::GEPArg>{number}).getResult());
+  };
+  switch (form.kind) {
+  case Address::Kind::Pointer:
+    break;
+  case Address::Kind::Weight:
+    return entryOf(offsetof(tw_abi_step, weights));
+  case Address::Kind::State:
+    return entryOf(offsetof(tw_abi_step, states));
+  case Address::Kind::Arena: {
+    const auto region = static_cast<unsigned>(form.region);
+    return byteOffset(frame.regionBase[region], LLVM::MulOp::create(b, loc, frame.regionUnit[region], number));
+  }
+  }
+  return form.pointer;
+}
+
 void EntryEmitter::returnIfCancelled(Frame &frame, Value status) {
   Value zero = LLVM::ConstantOp::create(b, loc, i32, b.getI32IntegerAttr(0));
   Value stop = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, status, zero);
-  Block *next = new Block();
-  frame.code.getBody().getBlocks().insert(frame.cancelled->getIterator(), next);
+  Block *next = newBlock(frame);
   LLVM::CondBrOp::create(b, loc, stop, frame.cancelled, ValueRange{status}, next, ValueRange{});
   b.setInsertionPointToEnd(next);
 }
@@ -173,7 +97,6 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
                                                         {"row_start", offsetof(tw_abi_step, row_start)},
                                                         {"kv_len", offsetof(tw_abi_step, kv_len)},
                                                         {"logit_rows", offsetof(tw_abi_step, logit_ids)}};
-  Value states = field(frame.step, offsetof(tw_abi_step, states), ptr);
   for (BlockArgument argument : function.getArguments()) {
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
     if (!name)
@@ -183,15 +106,14 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
       if (index == tables.states.end())
         return function.emitError("state '") << name.getValue() << "' is not in the manifest's table";
       for (unsigned i = 0, e = state.getBuffers().size(); i < e; ++i)
-        frame.statePools[argument].push_back(
-            LLVM::LoadOp::create(b, loc, ptr, slot(states, static_cast<unsigned>(index->second + i))));
+        frame.statePools[argument].push_back({.kind = Address::Kind::State, .number = index->second + i});
       continue;
     }
     const auto *input = llvm::find_if(inputs, [&](auto &entry) { return entry.first == name.getValue(); });
     if (input == std::end(inputs))
       return function.emitError("the step function has an input '")
              << name.getValue() << "'; wanted tokens, positions, row_start, kv_len or logit_rows";
-    frame.pointers[argument] = field(frame.step, input->second, ptr);
+    frame.addresses[argument] = {.pointer = field(frame.step, input->second, ptr)};
   }
   Operation *terminator = function.front().getTerminator();
   unsigned tensors = 0;
@@ -200,7 +122,7 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
       continue;
     if (++tensors > 1)
       return function.emitError("the step function returns more than one tensor; wanted the logits alone");
-    returnDestinations[storageOf(value)] = field(frame.step, offsetof(tw_abi_step, logits), ptr);
+    returnDestinations[storageOf(value)] = {.pointer = field(frame.step, offsetof(tw_abi_step, logits), ptr)};
   }
   if (failed(emitBody(frame)))
     return failure();
@@ -220,7 +142,9 @@ LogicalResult EntryEmitter::emitLayer(func::FuncOp function) {
   loadUnits(frame);
   Value table = frame.allocas->getArgument(1);
   ArgumentSlots slots(function);
-  auto load = [&](unsigned index) -> Value { return LLVM::LoadOp::create(b, loc, ptr, slot(table, index)); };
+  auto load = [&](unsigned index) -> Address {
+    return {.pointer = LLVM::LoadOp::create(b, loc, ptr, slot(table, index))};
+  };
   for (BlockArgument argument : function.getArguments()) {
     unsigned first = slots.first[argument.getArgNumber()];
     if (auto state = dyn_cast<tw::StateType>(argument.getType())) {
@@ -228,57 +152,75 @@ LogicalResult EntryEmitter::emitLayer(func::FuncOp function) {
         frame.statePools[argument].push_back(load(first + i));
       continue;
     }
-    frame.pointers[argument] = load(first);
+    frame.addresses[argument] = load(first);
   }
   for (auto [index, value] : llvm::enumerate(function.front().getTerminator()->getOperands()))
     if (slots.results[index] >= 0)
       returnDestinations[storageOf(value)] = load(static_cast<unsigned>(slots.results[index]));
   for (unsigned region = 0; region < numArenaRegions; ++region)
-    frame.regionBase[region] = load(slots.regionBases + region);
+    frame.regionBase[region] = load(slots.regionBases + region).pointer;
   if (failed(emitBody(frame)))
     return failure();
   closeFunction(frame);
   return success();
 }
 
+LogicalResult EntryEmitter::noteAddress(Frame &frame, Operation &op) {
+  if (auto view = dyn_cast<tw::ReshapeOp>(op)) {
+    frame.addresses[view.getResult()] = frame.addresses.lookup(view.getInput());
+    return success();
+  }
+  auto weight = cast<ml_program::GlobalLoadConstOp>(op);
+  StringRef name = weight.getGlobal().getLeafReference().getValue();
+  auto index = tables.weights.find(name);
+  if (index == tables.weights.end())
+    return op.emitError("weight '") << name << "' is not in the manifest's table";
+  frame.addresses[weight.getResult()] = {.kind = Address::Kind::Weight, .number = index->second};
+  return success();
+}
+
 LogicalResult EntryEmitter::emitBody(Frame &frame) {
+  SmallVector<LayerCall> calls; // planned, not emitted yet
+  auto flush = [&] {
+    emitCalls(frame, calls);
+    calls.clear();
+  };
   for (Operation &op : frame.source.front().without_terminator()) {
-    if (auto dispatch = dyn_cast<tw::DispatchOp>(op)) {
-      if (failed(emitDispatch(frame, dispatch)))
+    if (isa<tw::ReshapeOp, ml_program::GlobalLoadConstOp>(op)) {
+      if (failed(noteAddress(frame, op)))
         return failure();
     } else if (auto call = dyn_cast<func::CallOp>(op)) {
-      if (failed(emitCall(frame, call)))
+      FailureOr<LayerCall> planned = planCall(frame, call);
+      if (failed(planned))
         return failure();
-    } else if (auto weight = dyn_cast<ml_program::GlobalLoadConstOp>(op)) {
-      StringRef name = weight.getGlobal().getLeafReference().getValue();
-      auto index = tables.weights.find(name);
-      if (index == tables.weights.end())
-        return op.emitError("weight '") << name << "' is not in the manifest's table";
-      Value table = field(frame.step, offsetof(tw_abi_step, weights), ptr);
-      frame.pointers[weight.getResult()] =
-          LLVM::LoadOp::create(b, loc, ptr, slot(table, static_cast<unsigned>(index->second)));
-    } else if (auto view = dyn_cast<tw::ReshapeOp>(op)) {
-      frame.pointers[view.getResult()] = frame.pointers.lookup(view.getInput());
+      calls.push_back(std::move(*planned));
+    } else if (auto dispatch = dyn_cast<tw::DispatchOp>(op)) {
+      flush();
+      if (failed(emitDispatch(frame, dispatch)))
+        return failure();
     } else {
       return op.emitError("'")
              << op.getName()
              << "' is left in a program after the tile stage; wanted dispatches, calls and weight loads";
     }
   }
+  flush();
   for (Value value : frame.source.front().getTerminator()->getOperands())
     if (isa<RankedTensorType>(value.getType()) && !isa<OpResult>(storageOf(value)))
       return frame.source.emitError("returns one of its tensor arguments unchanged; a result must be made by a kernel");
   return success();
 }
 
-FailureOr<Value> EntryEmitter::resultPointer(Frame &frame, OpResult result) {
+FailureOr<Address> EntryEmitter::resultAddress(Frame &frame, OpResult result) {
   if (auto it = returnDestinations.find(result); it != returnDestinations.end())
     return it->second;
   const FunctionPlan &own = plan.find(frame.source)->second;
   auto place = own.places.find(result);
   if (place == own.places.end())
     return result.getOwner()->emitError("result ") << result.getResultNumber() << " has no place in the memory plan";
-  return placed(frame, place->second);
+  return Address{.kind = Address::Kind::Arena,
+                 .region = place->second.region,
+                 .number = static_cast<int64_t>(place->second.offset)};
 }
 
 FailureOr<Value> EntryEmitter::symbolValue(Frame &frame, func::FuncOp kernel, StringRef name) {
@@ -320,15 +262,15 @@ FailureOr<Value> EntryEmitter::kernelArgument(Frame &frame, tw::DispatchOp op, f
   }
   unsigned which = static_cast<unsigned>(cast<IntegerAttr>(source[1]).getInt());
   if (kind == "operand" && which < op.getInputs().size())
-    if (Value value = frame.pointers.lookup(op.getInputs()[which]))
-      return value;
+    if (auto address = frame.addresses.find(op.getInputs()[which]); address != frame.addresses.end())
+      return pointerOf(frame, address->second);
   if (kind == "result" && which < op.getNumResults())
-    return frame.pointers.lookup(op.getResult(which));
+    return pointerOf(frame, frame.addresses.lookup(op.getResult(which)));
   if (kind == "state" && source.size() == 3 && which < op.getInputs().size()) {
     unsigned buffer = static_cast<unsigned>(cast<IntegerAttr>(source[2]).getInt());
     auto pools = frame.statePools.find(op.getInputs()[which]);
     if (pools != frame.statePools.end() && buffer < pools->second.size())
-      return pools->second[buffer];
+      return pointerOf(frame, pools->second[buffer]);
   }
   return bad();
 }
@@ -347,14 +289,14 @@ LogicalResult EntryEmitter::emitDispatch(Frame &frame, tw::DispatchOp op) {
     if (isa<tw::StateType>(result.getType())) {
       if (!stateOperand)
         return op.emitError("makes a state without taking one");
-      SmallVector<Value> pools = frame.statePools.lookup(stateOperand);
+      SmallVector<Address> pools = frame.statePools.lookup(stateOperand);
       frame.statePools[result] = pools;
       continue;
     }
-    FailureOr<Value> pointer = resultPointer(frame, result);
-    if (failed(pointer))
+    FailureOr<Address> address = resultAddress(frame, result);
+    if (failed(address))
       return failure();
-    frame.pointers[result] = *pointer;
+    frame.addresses[result] = *address;
   }
 
   unsigned arguments = kernel.getNumArguments() - 2; // without the range of chunks
@@ -412,59 +354,6 @@ LogicalResult EntryEmitter::emitDispatch(Frame &frame, tw::DispatchOp op) {
   returnIfCancelled(frame, call.getResult());
   return success();
 }
-
-LogicalResult EntryEmitter::emitCall(Frame &frame, func::CallOp op) {
-  auto callee = symbols.lookup<func::FuncOp>(op.getCallee());
-  ArgumentSlots slots(callee);
-  Value table = localArray(frame, slots.count);
-  for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
-    if (isa<tw::StateType>(operand.getType())) {
-      for (auto [buffer, pool] : llvm::enumerate(frame.statePools.lookup(operand)))
-        LLVM::StoreOp::create(b, loc, pool, slot(table, slots.first[index] + buffer));
-      continue;
-    }
-    Value pointer = frame.pointers.lookup(operand);
-    if (!pointer)
-      return op.emitError("operand ") << index << " has no address";
-    LLVM::StoreOp::create(b, loc, pointer, slot(table, slots.first[index]));
-  }
-  for (OpResult result : op->getResults()) {
-    int at = slots.results[result.getResultNumber()];
-    if (at < 0) {
-      // The callee returns the state it was given: find which argument its returned value came from.
-      Value inner = callee.front().getTerminator()->getOperand(result.getResultNumber());
-      while (auto made = inner.getDefiningOp()) {
-        Value before;
-        for (Value operand : made->getOperands())
-          if (isa<tw::StateType>(operand.getType()))
-            before = operand;
-        if (!before)
-          return op.emitError("the callee makes a state without taking one");
-        inner = before;
-      }
-      SmallVector<Value> pools = frame.statePools.lookup(op.getOperand(cast<BlockArgument>(inner).getArgNumber()));
-      frame.statePools[result] = pools;
-      continue;
-    }
-    FailureOr<Value> pointer = resultPointer(frame, result);
-    if (failed(pointer))
-      return failure();
-    frame.pointers[result] = *pointer;
-    LLVM::StoreOp::create(b, loc, *pointer, slot(table, static_cast<unsigned>(at)));
-  }
-  const FunctionPlan &own = plan.find(frame.source)->second;
-  auto base = own.callBases.find(op);
-  for (unsigned region = 0; region < numArenaRegions; ++region) {
-    ArenaPlace place{static_cast<ArenaRegion>(region), base == own.callBases.end() ? 0 : base->second.bytes[region]};
-    LLVM::StoreOp::create(b, loc, placed(frame, place), slot(table, slots.regionBases + region));
-  }
-  auto code = target.lookupSymbol<LLVM::LLVMFuncOp>(layerName(callee));
-  auto call = LLVM::CallOp::create(b, loc, code, ValueRange{frame.step, table});
-  returnIfCancelled(frame, call.getResult());
-  return success();
-}
-
-} // namespace
 
 LogicalResult emitStepEntry(ModuleOp program, StringRef entryName, const ProgramPlan &plan, const ProgramTables &tables,
                             StringRef symbol, llvm::function_ref<std::string(StringRef)> kernelSymbol,

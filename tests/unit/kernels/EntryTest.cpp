@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Step entries: layers run in a loop over a table, each with its own weights, states and places; code does not grow with
+// depth.
+#include "backends/cpu/Entry.h"
+#include "tests/unit/kernels/ProgramRunner.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace tilewright;
+using namespace tilewright::test;
+
+namespace {
+
+/// A program that calls the layer functions `sequence` names ('a', 'b') one after another, each with a weight and a state
+/// of its own, and hands the rows on. `b` has a kernel more than `a`.
+std::string programText(const std::string &sequence) {
+  std::string text = R"(
+    #rows = affine_map<()[n, r, t, l] -> (n)>
+    !state = !tw.state<tensor<?x1x8xf32>>
+    func.func private @mul(%x: memref<?x8xf32> {tw.dims = ["N", 8], tw.source = ["operand", 0]}, %w: memref<8xf32> {tw.source = ["operand", 1]},
+        %p: memref<?x1x8x64xf32> {tw.dims = ["POOL", 1, 8, 64], tw.source = ["state", 2, 0]},
+        %y: memref<?x8xf32> {tw.dims = ["N", 8], tw.source = ["result", 0]}, %b: index, %e: index) attributes {tw.kernel} { return }
+    func.func private @add(%x: memref<?x8xf32> {tw.dims = ["N", 8], tw.source = ["operand", 0]},
+        %y: memref<?x8xf32> {tw.dims = ["N", 8], tw.source = ["result", 0]}, %b: index, %e: index) attributes {tw.kernel} { return }
+    func.func private @a(%x: tensor<?x8xf32>, %w: tensor<8xf32>, %s: !state) -> (tensor<?x8xf32>, !state) {
+      %t = tw.dispatch @add(%x) chunks #rows : (tensor<?x8xf32>) -> tensor<?x8xf32>
+      %y, %s1 = tw.dispatch @mul(%t, %w, %s) chunks #rows : (tensor<?x8xf32>, tensor<8xf32>, !state) -> (tensor<?x8xf32>, !state)
+      return %y, %s1 : tensor<?x8xf32>, !state
+    }
+    func.func private @b(%x: tensor<?x8xf32>, %w: tensor<8xf32>, %s: !state) -> (tensor<?x8xf32>, !state) {
+      %t = tw.dispatch @add(%x) chunks #rows : (tensor<?x8xf32>) -> tensor<?x8xf32>
+      %u = tw.dispatch @add(%t) chunks #rows : (tensor<?x8xf32>) -> tensor<?x8xf32>
+      %y, %s1 = tw.dispatch @mul(%u, %w, %s) chunks #rows : (tensor<?x8xf32>, tensor<8xf32>, !state) -> (tensor<?x8xf32>, !state)
+      return %y, %s1 : tensor<?x8xf32>, !state
+    }
+  )";
+  std::string arguments, results, values, body;
+  for (size_t i = 0; i < sequence.size(); ++i) {
+    const std::string n = std::to_string(i), next = std::to_string(i + 1);
+    text += "ml_program.global private @w" + n + "(#ml_program.extern : tensor<8xf32>) : tensor<8xf32>\n";
+    arguments += (i ? ", " : "") + ("%s" + n) + ": !state {tw.name = \"s" + n + "\"}";
+    results += ", !state";
+    values += ", %t" + n;
+    body += "%w" + n + " = ml_program.global_load_const @w" + n + " : tensor<8xf32>\n";
+    body += "%x" + next + ", %t" + n + " = call @" + sequence[i] + "(%x" + n + ", %w" + n + ", %s" + n +
+            ") : (tensor<?x8xf32>, tensor<8xf32>, !state) -> (tensor<?x8xf32>, !state)\n";
+  }
+  return text + "func.func @step(%in: tensor<?x8xf32> {tw.name = \"tokens\"}, " + arguments + ") -> (tensor<?x8xf32>" +
+         results + ") {\n%x0 = tw.dispatch @add(%in) chunks #rows : (tensor<?x8xf32>) -> tensor<?x8xf32>\n" + body +
+         "%out = tw.dispatch @add(%x" + std::to_string(sequence.size()) +
+         ") chunks #rows : (tensor<?x8xf32>) -> tensor<?x8xf32>\nreturn %out" + values + " : tensor<?x8xf32>" + results +
+         "\n}\n";
+}
+
+/// The entry of a program, compiled with kernels that do nothing.
+class Entry {
+public:
+  explicit Entry(const std::string &sequence) : depth(sequence.size()) {
+    auto program = mlir::parseSourceString<mlir::ModuleOp>(programText(sequence), &context());
+    if (!program) {
+      ADD_FAILURE() << "cannot parse the program";
+      return;
+    }
+    mlir::FailureOr<ProgramPlan> plan = planProgram(*program);
+    if (failed(plan)) {
+      ADD_FAILURE() << "cannot plan the program";
+      return;
+    }
+    planned = plan->find(program->lookupSymbol("step"))->second.size;
+    ProgramTables tables;
+    for (size_t i = 0; i < depth; ++i) { // in an order of their own
+      tables.weights["w" + std::to_string(i)] = static_cast<int64_t>((i * 5 + 2) % depth);
+      tables.states["s" + std::to_string(i)] = static_cast<int64_t>(depth - 1 - i);
+    }
+    code = mlir::ModuleOp::create(program->getLoc());
+    auto symbol = [](llvm::StringRef kernel) { return kernel.str() + ".test"; };
+    if (failed(emitStepEntry(*program, "step", *plan, tables, "step", symbol, *code))) {
+      ADD_FAILURE() << "no entry";
+      return;
+    }
+    code->walk([&](mlir::Operation *) { ++operations; });
+    for (llvm::StringRef kernel : {"mul.test", "add.test"}) {
+      auto function = code->lookupSymbol<mlir::LLVM::LLVMFuncOp>(kernel);
+      mlir::OpBuilder b(&context());
+      b.setInsertionPointToStart(function.addEntryBlock(b));
+      mlir::LLVM::ReturnOp::create(b, function.getLoc(), mlir::ValueRange());
+    }
+  }
+
+  size_t operations = 0, depth;
+  RegionBytes planned;
+  mlir::OwningOpRef<mlir::ModuleOp> code;
+};
+
+/// What each phase's kernel was given.
+struct Trace {
+  void *mul = nullptr; ///< the kernel with four buffers; others have two
+  std::vector<std::vector<void *>> phases = {};
+  size_t stopAfter = SIZE_MAX;
+};
+
+int32_t record(tw_abi_step *step, const tw_abi_work *works, int64_t count) {
+  auto &trace = *static_cast<Trace *>(step->context);
+  EXPECT_EQ(count, 1);
+  EXPECT_EQ(works->chunks, 3);
+  trace.phases.emplace_back(works->args, works->args + (reinterpret_cast<void *>(works->kernel) == trace.mul ? 4 : 2));
+  if (trace.phases.size() == trace.stopAfter)
+    return 9;
+  return 0;
+}
+
+} // namespace
+
+TEST(Entry, CodeDoesNotGrowWithDepth) {
+  const size_t two = Entry("aa").operations;
+  EXPECT_EQ(Entry("aaa").operations, two);
+  EXPECT_EQ(Entry(std::string(64, 'a')).operations, two);
+  // Layers of two structures, in any order. A number that happens to be the same in all of a few layers is no column.
+  const size_t mixed = Entry("aababba").operations;
+  EXPECT_NEAR(Entry("abababababbabbaababababababababaaaaabbbbbbb").operations, mixed, mixed / 50);
+  // One layer needs no table.
+  EXPECT_LT(Entry("a").operations, two);
+}
+
+TEST(Entry, RunsEachLayerWithItsOwnArguments) {
+  for (const std::string sequence : {"a", "aa", "ab", "aba", "aabbabab", "aaaaaaaaaaaaaaaa"}) {
+    Entry entry(sequence);
+    ASSERT_TRUE(entry.code);
+    auto object = emitObject(*entry.code, *hostCpuLevels().front());
+    ASSERT_TRUE(succeeded(object));
+    std::vector<ObjectBytes> objects = {std::move(*object), llvm::cantFail(emitMemoryFunctions())};
+    llvm::SmallString<128> library;
+    llvm::sys::fs::createTemporaryFile("tilewright-entry", "so", library);
+    llvm::cantFail(linkSharedObject(objects, library));
+    void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_TRUE(handle) << dlerror();
+    auto run = reinterpret_cast<tw_abi_entry>(dlsym(handle, "step"));
+    ASSERT_TRUE(run);
+
+    const size_t depth = sequence.size();
+    std::vector<char> memory(2 * depth); // addresses to tell apart
+    std::vector<void *> weights, states;
+    for (size_t i = 0; i < depth; ++i) {
+      weights.push_back(&memory[i]);
+      states.push_back(&memory[depth + i]);
+    }
+    std::vector<uint8_t> arena(entry.planned[ArenaRegion::Rows] * 3);
+    const int32_t tokens[3] = {};
+    float logits[24];
+    Trace trace{.mul = dlsym(handle, "mul.test")};
+    ASSERT_TRUE(trace.mul);
+    tw_abi_step step{};
+    step.size = sizeof step;
+    step.phase = &record;
+    step.context = &trace;
+    step.rows = step.padded_rows = 3;
+    step.tokens = tokens;
+    step.weights = weights.data();
+    step.states = states.data();
+    step.arena = arena.data();
+    step.logits = logits;
+    EXPECT_EQ(run(&step), 0);
+
+    // @add takes {x, y}; @mul takes {x, w, pool, y}.
+    size_t phase = 0;
+    auto next = [&] { return phase < trace.phases.size() ? trace.phases[phase++] : std::vector<void *>(4); };
+    std::vector<void *> first = next();
+    EXPECT_EQ(first[0], static_cast<const void *>(tokens));
+    void *before = first[1];
+    for (size_t i = 0; i < depth; ++i) {
+      for (int added = 0; added < (sequence[i] == 'a' ? 1 : 2); ++added) {
+        std::vector<void *> add = next();
+        EXPECT_EQ(add[0], before) << sequence << ", layer " << i << " reads what the one before it wrote";
+        before = add[1];
+        EXPECT_GE(before, static_cast<void *>(arena.data()));
+        EXPECT_LT(before, static_cast<void *>(arena.data() + arena.size()));
+      }
+      std::vector<void *> mul = next();
+      ASSERT_EQ(mul.size(), 4u);
+      EXPECT_EQ(mul[0], before);
+      EXPECT_EQ(mul[1], weights[(i * 5 + 2) % depth]) << sequence << ", layer " << i;
+      EXPECT_EQ(mul[2], states[depth - 1 - i]) << sequence << ", layer " << i;
+      before = mul[3];
+    }
+    std::vector<void *> last = next();
+    EXPECT_EQ(last[0], before);
+    EXPECT_EQ(last[1], static_cast<void *>(logits));
+    EXPECT_EQ(phase, trace.phases.size());
+
+    // A cancelled phase ends the step at once.
+    const size_t all = trace.phases.size();
+    for (size_t stop = 1; stop <= all; ++stop) {
+      trace.phases.clear();
+      trace.stopAfter = stop;
+      EXPECT_EQ(run(&step), 9);
+      EXPECT_EQ(trace.phases.size(), stop);
+    }
+    dlclose(handle);
+    llvm::sys::fs::remove(library);
+  }
+}
