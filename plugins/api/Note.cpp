@@ -31,7 +31,8 @@ constexpr llvm::StringLiteral hostMachineName = "AArch64";
 constexpr llvm::StringLiteral rebuild = "rebuild the plugin with add_tilewright_plugin of this Tilewright";
 
 /// "FILE: found X, wanted Y; what to do".
-llvm::Error fault(llvm::StringRef path, const llvm::Twine &found, const llvm::Twine &wanted, const llvm::Twine &remedy) {
+llvm::Error fault(llvm::StringRef path, const llvm::Twine &found, const llvm::Twine &wanted,
+                  const llvm::Twine &remedy) {
   return llvm::createStringError("plugin " + path + ": found " + found + ", wanted " + wanted + "; " + remedy);
 }
 
@@ -154,6 +155,33 @@ llvm::Expected<std::vector<std::string>> neededLibraries(llvm::StringRef path, c
   return names;
 }
 
+/// A symbol of MLIR that the file defines itself, which only a static copy brings along; empty when there is none.
+llvm::Expected<std::string> ownMlirSymbol(llvm::StringRef path, const ElfFile &file) {
+  auto sections = file.sections();
+  if (!sections)
+    return damaged(path, sections.takeError());
+  for (const ElfFile::Elf_Shdr &section : *sections) {
+    if (section.sh_type != llvm::ELF::SHT_DYNSYM && section.sh_type != llvm::ELF::SHT_SYMTAB)
+      continue;
+    auto symbols = file.symbols(&section);
+    if (!symbols)
+      return damaged(path, symbols.takeError());
+    auto strings = file.getStringTableForSymtab(section, *sections);
+    if (!strings)
+      return damaged(path, strings.takeError());
+    for (const ElfFile::Elf_Sym &symbol : *symbols) {
+      if (symbol.isUndefined())
+        continue;
+      auto name = symbol.getName(*strings);
+      if (!name)
+        return damaged(path, name.takeError());
+      if (name->starts_with("_ZN4mlir11MLIRContextC"))
+        return name->str();
+    }
+  }
+  return std::string();
+}
+
 template <size_t N> llvm::StringRef fieldText(const char (&field)[N]) {
   return llvm::StringRef(field, N).split('\0').first;
 }
@@ -214,11 +242,11 @@ llvm::Expected<PluginNote> readPluginNote(llvm::StringRef path) {
   for (size_t i = 0; i < note::layoutCount; ++i) {
     llvm::StringRef wanted = fieldText(note::structLayouts[i].name);
     if (fieldText(d.structs[i].name) != wanted)
-      return fault(path, "struct '" + fieldText(d.structs[i].name) + "' as number " + std::to_string(i) + " of its note",
+      return fault(path,
+                   "struct '" + fieldText(d.structs[i].name) + "' as number " + std::to_string(i) + " of its note",
                    "'" + wanted + "'", rebuild);
     if (d.structs[i].hash != note::structLayouts[i].hash)
-      return fault(path,
-                   llvm::formatv("struct '{0}' with layout {1:x16}", wanted, d.structs[i].hash).str(),
+      return fault(path, llvm::formatv("struct '{0}' with layout {1:x16}", wanted, d.structs[i].hash).str(),
                    llvm::formatv("layout {0:x16}", note::structLayouts[i].hash).str(), rebuild);
   }
   if (!isPluginName(fieldText(d.name)))
@@ -233,6 +261,13 @@ llvm::Expected<PluginNote> readPluginNote(llvm::StringRef path) {
     return fault(path, "no " + library + " among the libraries it needs (" + llvm::join(*needed, ", ") + ")",
                  "the shared MLIR that the host uses; a second, static copy has its own type ids",
                  "link it with add_tilewright_plugin");
+  auto own = ownMlirSymbol(path, *file);
+  if (!own)
+    return own.takeError();
+  if (!own->empty())
+    return fault(path, "MLIR's own code inside (" + *own + ")",
+                 "the shared MLIR that the host uses; a second, static copy has its own type ids",
+                 "link no libMLIR*.a, and add_tilewright_plugin does the rest");
 
   PluginNote result;
   result.name = fieldText(d.name);

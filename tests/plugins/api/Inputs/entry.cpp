@@ -12,9 +12,20 @@
 #define OTHER_RELEASE 5
 #define NO_ENTRY 6
 #define UNDEFINED_SYMBOL 7
+#define OWN_MLIR 8
 
 #if FAULT == UNDEFINED_SYMBOL
 extern "C" int tilewrightTestSymbolThatNobodyHas();
+#endif
+
+#if FAULT == OWN_MLIR
+namespace mlir {
+struct MLIRContext {
+  enum class Threading { DISABLED };
+  MLIRContext(Threading);
+};
+} // namespace mlir
+mlir::MLIRContext::MLIRContext(Threading) {}
 #endif
 
 #if FAULT != NO_ENTRY

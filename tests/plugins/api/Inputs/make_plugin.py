@@ -2,7 +2,8 @@
 """Builds a plugin library with a fault: the note of a real plugin, edited, and a small entry function.
 
 make_plugin.py OUT --cxx CXX --root ROOT --llvm-lib DIR --from PLUGIN.so [--name N] [--version V] [--requires WORDS]
-  [--provides WORDS] [--api N] [--format N] [--magic TEXT] [--llvm V] [--abi TEXT] [--break-struct NAME] [--short BYTES]
+  [--provides WORDS] [--api N] [--format N] [--magic TEXT] [--llvm V] [--abi TEXT] [--break-struct NAME] [--rename-struct NAME]
+  [--short BYTES] [--needs LIBRARY.so]
   [--no-note] [--no-mlir] [--entry FAULT] [--source FILE.cpp]
 """
 import argparse
@@ -27,6 +28,8 @@ parser.add_argument("--magic")
 parser.add_argument("--llvm")
 parser.add_argument("--abi")
 parser.add_argument("--break-struct")
+parser.add_argument("--rename-struct")
+parser.add_argument("--needs")
 parser.add_argument("--short", type=int)
 parser.add_argument("--no-note", action="store_true")
 parser.add_argument("--no-mlir", action="store_true")
@@ -54,6 +57,9 @@ with tempfile.TemporaryDirectory() as folder:
     if args.break_struct:
         at = note.index(args.break_struct.encode() + b"\0", STRUCTS)
         note[at + 32] ^= 0xFF
+    if args.rename_struct:
+        at = note.index(args.rename_struct.encode() + b"\0", STRUCTS)
+        note[at : at + 32] = b"Renamed".ljust(32, b"\0")
     if args.short is not None:
         note = note[: args.short]
     open(note_file, "wb").write(note)
@@ -70,4 +76,8 @@ with tempfile.TemporaryDirectory() as folder:
                f'-DNAME="{args.name}"', f'-DVERSION="{args.version}"', *sources, "-o", args.out]
     if not args.no_mlir:
         command += ["-Wl,--no-as-needed", "-L" + args.llvm_lib, "-l:libMLIR.so.22.1"]
+    if args.needs:
+        needed = os.path.join(folder, args.needs)
+        subprocess.run([args.cxx, "-shared", "-x", "c", "/dev/null", f"-Wl,-soname,{args.needs}", "-o", needed], check=True)
+        command += ["-Wl,--no-as-needed", needed]
     subprocess.run(command, check=True)
