@@ -16,7 +16,8 @@ static std::unique_ptr<mlir::Pass> makeRecognise(const tilewright::PipelineOptio
 
 static void registerStages(tw_stage_registry *registry) {
   registry->add({"recognise", "differential-attention-recognise", /*before=*/{},
-                 /*after=*/{"multi-head-attention-recognise"}, /*plugin=*/{}, makeRecognise});
+                 /*after=*/{"multi-head-attention-recognise"}, /*plugin=*/{}, makeRecognise,
+                 /*receiptKinds=*/{"attention"}});
 }
 
 extern "C" const tw_plugin *tilewrightPlugin() {
