@@ -42,7 +42,8 @@ public:
 
   /// Loads the explicit plugins and everything found in the folders, required plugins first. A fault of an explicit
   /// plugin, or of one that it requires, is returned; a fault of another file in a folder is kept in `skipped()`, and
-  /// the plugins that require it are skipped too. A plugin that is refused leaves nothing behind in the registries.
+  /// the plugins that require it are skipped too. A plugin that is refused, also for an exception that it threw, leaves
+  /// nothing behind in the registries.
   llvm::Error load(const PluginSearch &search);
 
   /// In the order loaded.
@@ -52,7 +53,13 @@ public:
   llvm::ArrayRef<std::string> skipped() const { return skippedMessages; }
 
 private:
-  struct Candidate;
+  /// A file whose note was read and found right.
+  struct Candidate {
+    std::string path;
+    PluginNote note;
+    bool isExplicit = false;
+  };
+  /// Runs the plugin's entry and registrations. What they throw is an error of the plugin.
   llvm::Error runPlugin(const Candidate &candidate);
 
   mlir::DialectRegistry &dialects;

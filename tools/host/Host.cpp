@@ -2,6 +2,7 @@
 #include "tools/host/Host.h"
 
 #include "passes/Pipelines.h"
+#include "tools/host/Escaped.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/WithColor.h"
@@ -9,6 +10,7 @@
 namespace tilewright {
 
 Host::Host() {
+  reportEscapedExceptions();
   registerCoreDialects(dialects);
   registerCorePasses(stages);
 }

@@ -4,7 +4,7 @@
 make_plugin.py OUT --cxx CXX --root ROOT --llvm-lib DIR --from PLUGIN.so [--name N] [--version V] [--requires WORDS]
   [--provides WORDS] [--api N] [--format N] [--magic TEXT] [--llvm V] [--abi TEXT] [--break-struct NAME] [--rename-struct NAME]
   [--short BYTES] [--needs LIBRARY.so]
-  [--no-note] [--no-mlir] [--entry FAULT] [--source FILE.cpp]
+  [--no-note] [--no-mlir] [--entry FAULT] [--source FILE.cpp] [--exceptions]
 """
 import argparse
 import os
@@ -33,6 +33,7 @@ parser.add_argument("--needs")
 parser.add_argument("--short", type=int)
 parser.add_argument("--no-note", action="store_true")
 parser.add_argument("--no-mlir", action="store_true")
+parser.add_argument("--exceptions", action="store_true")
 args = parser.parse_args()
 
 # plugins/api/PluginNote.h: the ELF note's head of 24 bytes, then the descriptor.
@@ -71,7 +72,7 @@ with tempfile.TemporaryDirectory() as folder:
             file.write(f'.section .note.tilewright,"aR",@note\n.p2align 3\n.incbin "{note_file}"\n'
                        '.section .note.GNU-stack,"",@progbits\n')
         sources.append(assembly)
-    command = [args.cxx, "-std=c++20", "-fno-rtti", "-fno-exceptions", "-shared", "-fPIC", "-I" + args.root,
+    command = [args.cxx, "-std=c++20", "-fno-rtti", "-fexceptions" if args.exceptions else "-fno-exceptions", "-shared", "-fPIC", "-I" + args.root,
                "-isystem", os.path.join(args.llvm_lib, "../include"), "-D_GLIBCXX_USE_CXX11_ABI=1", f"-DFAULT={args.entry}",
                f'-DNAME="{args.name}"', f'-DVERSION="{args.version}"', *sources, "-o", args.out]
     if not args.no_mlir:

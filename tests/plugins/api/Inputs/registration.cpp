@@ -9,6 +9,7 @@
 #include "plugins/api/Plugin.h"
 
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 
 namespace {
@@ -17,7 +18,10 @@ struct Nothing : mlir::PassWrapper<Nothing, mlir::OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Nothing)
   explicit Nothing(std::string flag) : flag(std::move(flag)) {}
   llvm::StringRef getArgument() const final { return flag; }
-  void runOnOperation() final {}
+  void runOnOperation() final {
+    if (flag == "test-plugin-throws")
+      throw std::runtime_error("a pass that throws");
+  }
   std::string flag;
 };
 
@@ -36,6 +40,8 @@ static bool fault(const char *name) {
 
 static void registerDialects(tw_dialect_registry *registry) {
   registry->insert<mlir::arith::ArithDialect>(); // the host has it: no fault
+  if (fault("throw-dialects"))
+    throw std::runtime_error("no dialects today");
   if (fault("dialect"))
     registry->insert<StrayDialect>();
 }
@@ -43,6 +49,17 @@ static void registerDialects(tw_dialect_registry *registry) {
 static void registerStages(tw_stage_registry *registry) {
   auto make = [](const tilewright::PipelineOptions &) { return std::make_unique<Nothing>("test-plugin-right"); };
   registry->add({"simplify", "test-plugin-right", {}, {}, {}, make});
+  if (fault("throw-stages"))
+    throw 42;
+  if (fault("throw-make"))
+    registry->add({"simplify", "test-plugin-other", {}, {}, {},
+                   [](const tilewright::PipelineOptions &) -> std::unique_ptr<mlir::Pass> {
+                     return std::make_unique<Nothing>(std::string("test-plugin-other").substr(99));
+                   }});
+  if (fault("throw-run"))
+    registry->add({"simplify", "test-plugin-throws", {}, {}, {}, [](const tilewright::PipelineOptions &) {
+                     return std::make_unique<Nothing>("test-plugin-throws");
+                   }});
   if (fault("stage"))
     registry->add({"simplfy", "test-plugin-other", {}, {}, {}, make});
   if (fault("prefix"))
@@ -58,6 +75,8 @@ static void registerStages(tw_stage_registry *registry) {
 }
 
 extern "C" const tw_plugin *tilewrightPlugin() {
+  if (fault("throw-entry"))
+    throw std::runtime_error("no plugin today");
   static const tw_plugin plugin = {sizeof(tw_plugin), TILEWRIGHT_PLUGIN_API_VERSION, NAME, VERSION, registerDialects, registerStages};
   return &plugin;
 }
