@@ -54,12 +54,18 @@ function(tilewright_mlir_library name kind)
 endfunction()
 
 # tilewright_tablegen_dialect(Stem dialect): ops, types, attributes, dialect declarations and documentation of Stem.td,
-# beside it in the build tree.
+# beside it in the build tree. With SHARDS n the ops of a large dialect come in n parts that compile side by side: part i of
+# Stem.cpp.inc stands behind GET_OP_DEFS_i; register<Dialect>DialectOperations, in part 0, adds them all.
 function(tilewright_tablegen_dialect stem dialect)
+  cmake_parse_arguments(ARG "" "SHARDS" "" ${ARGN})
+  set(shards "")
+  if(ARG_SHARDS)
+    set(shards -op-shard-count=${ARG_SHARDS})
+  endif()
   set(LLVM_TARGET_DEFINITIONS ${stem}.td)
   set(includes EXTRA_INCLUDES ${TILEWRIGHT_TABLEGEN_INCLUDES})
   mlir_tablegen(${stem}.h.inc -gen-op-decls -dialect=${dialect} ${includes})
-  mlir_tablegen(${stem}.cpp.inc -gen-op-defs -dialect=${dialect} ${includes})
+  mlir_tablegen(${stem}.cpp.inc -gen-op-defs -dialect=${dialect} ${shards} ${includes})
   mlir_tablegen(${stem}Types.h.inc -gen-typedef-decls -typedefs-dialect=${dialect} ${includes})
   mlir_tablegen(${stem}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${dialect} ${includes})
   mlir_tablegen(${stem}Enums.h.inc -gen-enum-decls ${includes})

@@ -17,20 +17,16 @@
 #define GET_TYPEDEF_CLASSES
 #include "ir/tw/TwTypes.cpp.inc"
 
-#define GET_OP_CLASSES
-#include "ir/tw/Tw.cpp.inc"
-
 namespace tilewright::tw {
+
+void registerTwDialectOperations(TwDialect *dialect); // in TwOps0.cpp, made of TwOps.cpp.in
 
 void TwDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "ir/tw/TwTypes.cpp.inc"
       >();
-  addOperations<
-#define GET_OP_LIST
-#include "ir/tw/Tw.cpp.inc"
-      >();
+  registerTwDialectOperations(this);
   attachFloatStorage(*getContext());
 }
 
