@@ -25,7 +25,8 @@ function(tilewright_flatbuffers target schema)
   get_filename_component(stem ${schema} NAME_WE)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${stem}_generated.h)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${FLATC} --cpp --scoped-enums --gen-object-api --cpp-std c++17 -o ${CMAKE_CURRENT_BINARY_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${schema}
+    COMMAND ${FLATC} --cpp --scoped-enums --gen-object-api --cpp-std c++17
+      --cpp-include runtime/api/bounded_verifier.h -o ${CMAKE_CURRENT_BINARY_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${schema}
     DEPENDS ${schema} VERBATIM)
   add_custom_target(${target} DEPENDS ${out})
 endfunction()

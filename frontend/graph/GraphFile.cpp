@@ -14,7 +14,6 @@ namespace tilewright {
 
 /// Nesting of tables: about thirty regions within each other.
 static constexpr uint32_t maxTableDepth = 64;
-static constexpr uint32_t maxTables = 16'000'000;
 /// The size of the header that the schema version is read from is unknown; the identifier's place is not.
 static constexpr uint64_t minFileBytes = 8;
 
@@ -56,12 +55,8 @@ Expected<GraphFile> GraphFile::loadBytes(std::unique_ptr<MemoryBuffer> bytes, St
     return badInput(path + ": found the file identifier " + quoted(identifier) + ", wanted " +
                     quoted(graph::GraphIdentifier()) + ": not a Tilewright graph file");
 
-  flatbuffers::Verifier::Options limits;
-  limits.max_depth = maxTableDepth;
-  limits.max_tables = maxTables;
-  flatbuffers::Verifier verifier(data, size, limits);
   // A newer schema may break the rules of this one, so its version is read first, as far as that needs checking.
-  flatbuffers::Verifier head(data, size, limits);
+  flatbuffers::Verifier head(data, size, flatbuffers::Verifier::Options());
   uint32_t start = head.VerifyOffset(size_t(0));
   const auto *root = reinterpret_cast<const flatbuffers::Table *>(data + start);
   if (start != 0 && head.VerifyTableStart(data + start) &&
@@ -71,10 +66,11 @@ Expected<GraphFile> GraphFile::loadBytes(std::unique_ptr<MemoryBuffer> bytes, St
       return unsupported(path + ": found schema version " + Twine(version) + ", wanted 1 to " + Twine(schemaVersion) +
                          ": written by a newer Tilewright, or damaged");
   }
+  BoundedVerifier verifier(data, size, maxTableDepth);
   if (!graph::VerifyGraphBuffer(verifier))
     return badInput(path + ": damaged: the FlatBuffers verifier refuses its " + Twine(size) +
-                    " bytes (an offset, a size or a required field is wrong, or tables nest deeper than " +
-                    Twine(maxTableDepth) + ")");
+                    " bytes (an offset, a size or a required field is wrong, tables nest deeper than " +
+                    Twine(maxTableDepth) + ", or vectors share so many bytes that it holds more entries than bytes)");
 
   GraphFile file;
   file.buffer = std::move(bytes);

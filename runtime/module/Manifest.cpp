@@ -18,7 +18,6 @@ namespace {
 
 constexpr uint64_t kMaxManifestBytes = 1u << 30; // below the 2 GiB that the FlatBuffers verifier asserts
 constexpr int kMaxDepth = 16;
-constexpr int kMaxTables = 1'000'000;
 constexpr uint64_t kMaxPageBytes = 1u << 30;
 constexpr uint32_t kMaxMultiple = 65536;
 
@@ -264,7 +263,7 @@ Manifest Manifest::parse(std::span<const uint8_t> bytes, const std::string &path
   std::memcpy(copy, bytes.data(), bytes.size());
   if (!artifact::ManifestBufferHasIdentifier(copy))
     throw Error(TW_CORRUPT, path + ": manifest lacks its identifier " + artifact::ManifestIdentifier());
-  flatbuffers::Verifier verifier(copy, bytes.size(), kMaxDepth, kMaxTables);
+  BoundedVerifier verifier(copy, bytes.size(), kMaxDepth);
   if (!artifact::VerifyManifestBuffer(verifier))
     throw Error(TW_CORRUPT, path + ": manifest is damaged (its structure does not verify)");
   result.root = artifact::GetManifest(copy);

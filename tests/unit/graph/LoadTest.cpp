@@ -2,6 +2,7 @@
 // Loading damaged graph files: never a crash, always an error or a graph that can be used.
 #include "frontend/graph/Inspect.h"
 #include "tests/unit/support/GraphFixture.h"
+#include "tests/unit/support/ProcessorTime.h"
 
 #include <gtest/gtest.h>
 
@@ -39,7 +40,7 @@ TEST(Load, TooShortOrNotAGraph) {
   EXPECT_EQ(
       verdict({0x18, 0, 0, 0, 'T', 'W', 'G', '1'}),
       "t.twg: damaged: the FlatBuffers verifier refuses its 8 bytes (an offset, a size or a required field is wrong, "
-      "or tables nest deeper than 64)");
+      "tables nest deeper than 64, or vectors share so many bytes that it holds more entries than bytes)");
 }
 
 TEST(Load, SchemaVersion) {
@@ -141,6 +142,41 @@ TEST(Load, VectorsThatShareBytesAreNotWalkedAgainAndAgain) {
       verdict({builder.GetBufferPointer(), builder.GetSize()}),
       "t.twg: function 'main', op 8 'tw.none', operands: found more, wanted fewer entries than the file has bytes: "
       "its vectors share bytes");
+}
+
+/// A file of about a megabyte whose `count` attributes are one list of `count` strings, or whose functions are one.
+std::vector<uint8_t> manyTimesTheSame(uint32_t count, bool strings) {
+  flatbuffers::FlatBufferBuilder builder;
+  auto name = builder.CreateString("main");
+  flatbuffers::Offset<graph::Op> op;
+  if (strings) {
+    auto list = builder.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(count, name));
+    std::vector<flatbuffers::Offset<graph::Attr>> attributes;
+    for (uint32_t i = 0; i < count / 8; ++i)
+      attributes.push_back(graph::CreateAttr(builder, name, graph::AttrValue::StringsAttr,
+                                             graph::CreateStringsAttr(builder, list).Union()));
+    op = graph::CreateOp(builder, name, 0, 0, 0, builder.CreateVector(attributes));
+  } else {
+    op = graph::CreateOp(builder, name);
+  }
+  auto body = builder.CreateVector(std::vector<flatbuffers::Offset<graph::Op>>(strings ? 1 : count, op));
+  auto values = builder.CreateVector(std::vector<flatbuffers::Offset<graph::Value>>());
+  auto function = graph::CreateFunction(builder, name, values, 0, 0, 0, body);
+  auto functions =
+      builder.CreateVector(std::vector<flatbuffers::Offset<graph::Function>>(strings ? 1 : count, function));
+  graph::FinishGraphBuffer(builder, graph::CreateGraph(builder, 1, 0, 0, functions, name));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+TEST(Load, SharedStorageDoesNotCostTheSquareOfTheFile) {
+  for (bool strings : {true, false}) {
+    std::vector<uint8_t> bytes = manyTimesTheSame(130'000, strings);
+    ASSERT_GT(bytes.size(), 900'000u);
+    ASSERT_LT(bytes.size(), 1'200'000u);
+    double start = processorTime();
+    EXPECT_TRUE(StringRef(verdict(bytes)).starts_with("t.twg: damaged: the FlatBuffers verifier refuses"));
+    EXPECT_LT(processorTime() - start, 1.0) << (strings ? "strings" : "tables");
+  }
 }
 
 TEST(Load, RegionsWithinRegions) {
