@@ -4,6 +4,7 @@
 #include "runtime/api/Error.h"
 #include "runtime/exec/Describe.h"
 #include "runtime/exec/StepRun.h"
+#include "runtime/tokenize/TokenizerTable.h"
 
 namespace tilewright {
 namespace {
@@ -26,36 +27,6 @@ int64_t chosenContext(const Manifest &manifest, int64_t wanted) {
     throw Error(TW_INVALID,
                 "context " + std::to_string(wanted) + ", wanted 0 (the model's own) or 1 to " + std::to_string(own));
   return wanted ? wanted : own;
-}
-
-template <typename T, typename From> std::vector<T> copied(const From *vector) {
-  return vector ? std::vector<T>(vector->begin(), vector->end()) : std::vector<T>();
-}
-
-std::vector<std::string> strings(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *vector) {
-  std::vector<std::string> result;
-  for (uint32_t i = 0; vector && i < vector->size(); ++i)
-    result.push_back(vector->Get(i)->str());
-  return result;
-}
-
-TokenizerData tokenizerData(const artifact::Tokenizer &from) {
-  TokenizerData data;
-  data.kind = from.kind()->str();
-  data.pre = from.pre() ? from.pre()->str() : "";
-  data.tokens = strings(from.tokens());
-  data.tokenTypes = copied<int32_t>(from.token_types());
-  data.merges = strings(from.merges());
-  data.scores = copied<float>(from.scores());
-  data.bosId = from.bos_id();
-  data.eosId = from.eos_id();
-  data.unkId = from.unk_id();
-  data.padId = from.pad_id();
-  data.eotIds = copied<int32_t>(from.eot_ids());
-  data.addBos = from.add_bos();
-  data.addSpacePrefix = from.add_space_prefix();
-  data.chatTemplate = from.chat_template() ? from.chat_template()->str() : "";
-  return data;
 }
 
 } // namespace

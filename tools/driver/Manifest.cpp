@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/driver/Manifest.h"
 
+#include "runtime/tokenize/TokenizerTable.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace tilewright {
@@ -11,30 +13,24 @@ void describeGraph(const graph::Graph &graph, artifact::ManifestT &manifest) {
   manifest.model_name = text(graph.name());
   manifest.context_length = graph.context_length();
   manifest.vocab_size = graph.vocab_size();
-  const graph::Tokenizer *from = graph.tokenizer();
-  if (!from)
+  if (!graph.tokenizer())
     return;
+  TokenizerData from = tokenizerData(*graph.tokenizer());
   auto to = std::make_unique<artifact::TokenizerT>();
-  to->kind = text(from->kind());
-  to->pre = text(from->pre());
-  for (const flatbuffers::String *token : *from->tokens())
-    to->tokens.push_back(token->str());
-  if (from->merges())
-    for (const flatbuffers::String *merge : *from->merges())
-      to->merges.push_back(merge->str());
-  if (from->token_types())
-    to->token_types.assign(from->token_types()->begin(), from->token_types()->end());
-  if (from->scores())
-    to->scores.assign(from->scores()->begin(), from->scores()->end());
-  if (from->eot_ids())
-    to->eot_ids.assign(from->eot_ids()->begin(), from->eot_ids()->end());
-  to->bos_id = from->bos_id();
-  to->eos_id = from->eos_id();
-  to->unk_id = from->unk_id();
-  to->pad_id = from->pad_id();
-  to->add_bos = from->add_bos();
-  to->add_space_prefix = from->add_space_prefix();
-  to->chat_template = text(from->chat_template());
+  to->kind = std::move(from.kind);
+  to->pre = std::move(from.pre);
+  to->tokens = std::move(from.tokens);
+  to->token_types = std::move(from.tokenTypes);
+  to->merges = std::move(from.merges);
+  to->scores = std::move(from.scores);
+  to->bos_id = from.bosId;
+  to->eos_id = from.eosId;
+  to->unk_id = from.unkId;
+  to->pad_id = from.padId;
+  to->eot_ids = std::move(from.eotIds);
+  to->add_bos = from.addBos;
+  to->add_space_prefix = from.addSpacePrefix;
+  to->chat_template = std::move(from.chatTemplate);
   manifest.tokenizer = std::move(to);
 }
 

@@ -18,6 +18,30 @@ StringRef spell(ValueKind kind) {
   return names[static_cast<uint32_t>(kind)];
 }
 
+uint64_t fixedBytes(ValueKind kind) {
+  switch (kind) {
+  case ValueKind::U8:
+  case ValueKind::I8:
+  case ValueKind::Bool:
+    return 1;
+  case ValueKind::U16:
+  case ValueKind::I16:
+    return 2;
+  case ValueKind::U32:
+  case ValueKind::I32:
+  case ValueKind::F32:
+    return 4;
+  case ValueKind::U64:
+  case ValueKind::I64:
+  case ValueKind::F64:
+    return 8;
+  case ValueKind::String:
+  case ValueKind::Array:
+    return 0;
+  }
+  return 0;
+}
+
 static std::string describe(const Value &value) {
   if (value.kind != ValueKind::Array)
     return spell(value.kind).str();
@@ -84,22 +108,6 @@ static std::optional<int64_t> readInteger(ValueKind kind, const uint8_t *data) {
   default:
     uint64_t value = readScalar<uint64_t>(data);
     return value <= INT64_MAX ? std::optional<int64_t>(value) : std::nullopt;
-  }
-}
-
-static uint64_t integerBytes(ValueKind kind) {
-  switch (kind) {
-  case ValueKind::U8:
-  case ValueKind::I8:
-    return 1;
-  case ValueKind::U16:
-  case ValueKind::I16:
-    return 2;
-  case ValueKind::U32:
-  case ValueKind::I32:
-    return 4;
-  default:
-    return 8;
   }
 }
 
@@ -174,7 +182,7 @@ Expected<std::vector<int32_t>> GgufFile::getIntegers(StringRef key) const {
     return value.takeError();
   std::vector<int32_t> integers;
   integers.reserve((*value)->count);
-  uint64_t step = integerBytes((*value)->elementKind);
+  uint64_t step = fixedBytes((*value)->elementKind);
   for (uint64_t i = 0; i < (*value)->count; ++i) {
     std::optional<int64_t> integer = readInteger((*value)->elementKind, (*value)->bytes.data() + i * step);
     if (!integer || *integer < INT32_MIN || *integer > INT32_MAX)

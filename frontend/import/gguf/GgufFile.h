@@ -22,6 +22,9 @@ enum class ValueKind : uint32_t { U8, I8, U16, I16, U32, I32, F32, Bool, String,
 
 llvm::StringRef spell(ValueKind kind);
 
+/// Bytes of a value of fixed size; 0 for strings and arrays.
+uint64_t fixedBytes(ValueKind kind);
+
 /// One metadata value; its bytes lie in the file.
 struct Value {
   ValueKind kind = ValueKind::U8;

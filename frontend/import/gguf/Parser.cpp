@@ -24,31 +24,6 @@ static constexpr uint64_t minEntryBytes = 8 + 1 + 4 + 1;
 /// The least a tensor's entry can take: length and one byte of name, rank, one dimension, type, offset.
 static constexpr uint64_t minTensorBytes = 8 + 1 + 4 + 8 + 4 + 8;
 
-/// Bytes of a value of fixed size; 0 for strings and arrays.
-static uint64_t fixedBytes(ValueKind kind) {
-  switch (kind) {
-  case ValueKind::U8:
-  case ValueKind::I8:
-  case ValueKind::Bool:
-    return 1;
-  case ValueKind::U16:
-  case ValueKind::I16:
-    return 2;
-  case ValueKind::U32:
-  case ValueKind::I32:
-  case ValueKind::F32:
-    return 4;
-  case ValueKind::U64:
-  case ValueKind::I64:
-  case ValueKind::F64:
-    return 8;
-  case ValueKind::String:
-  case ValueKind::Array:
-    return 0;
-  }
-  return 0;
-}
-
 class Parser {
 public:
   Parser(ArrayRef<uint8_t> bytes, StringRef name, const TypeTable &types) : types(types) {
