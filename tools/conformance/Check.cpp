@@ -35,6 +35,9 @@ std::vector<Job> prepare(const Target &target) {
     add(op, "reference", [&e, &op] { return checkReference(e, op); });
     add(op, "gradient", [&e, &op] { return checkGradient(e, op); }, "reference");
   }
+  for (const std::string &type : target.manual.types) {
+    add(type, "storage", [&e, &type] { return checkStorage(e, type); });
+  }
   for (const StagePass &pass : environment->host.stages.all()) {
     if (pass.plugin != target.note.name)
       continue;

@@ -39,7 +39,7 @@ struct Environment {
   /// Loads the plugin, its required ones and those installed: findings of the plugin as a whole.
   std::vector<Finding> load();
 
-  /// The programs that contain an op.
+  /// The programs that contain an op, or a type ("!dialect.type").
   std::vector<const Program *> programsOf(llvm::StringRef op) const;
 
 private:
@@ -55,18 +55,34 @@ unsigned threadCount();
 /// A job whose finding fails when it leaves a thread behind.
 Finding watchThreads(const std::function<Finding()> &run);
 
-// The checks of one op.
+// The checks of one op; those of kernels also of one type.
 Finding checkSamples(const Environment &environment, llvm::StringRef op);
 Finding checkRoundTrip(const Environment &environment, llvm::StringRef op);
 Finding checkBadSamples(const Environment &environment, llvm::StringRef op);
 Finding checkReference(const Environment &environment, llvm::StringRef op);
 
+/// Which shapes of the lattice.
+enum class Sizes { Several, Empty, One };
+Finding checkShapes(const Environment &environment, llvm::StringRef op, Sizes sizes);
+
 Finding checkGradient(const Environment &environment, llvm::StringRef op);
+
+Finding checkKernel(const Environment &environment, llvm::StringRef op);
+Finding checkMasks(const Environment &environment, llvm::StringRef op);
+Finding checkNaN(const Environment &environment, llvm::StringRef op);
+Finding checkThreads(const Environment &environment, llvm::StringRef op);
+
+// The checks of one type ("!quantization.q4_0").
+Finding checkStorage(const Environment &environment, llvm::StringRef type);
+/// Its kernels under fast numerics (integer products, where the type has them).
+Finding checkFastKernel(const Environment &environment, llvm::StringRef type);
 
 // The checks of one pass.
 Finding checkPassEnds(const Environment &environment, const StagePass &pass);
 Finding checkPassIdempotent(const Environment &environment, const StagePass &pass);
 Finding checkPassResults(const Environment &environment, const StagePass &pass);
 Finding checkPassChanges(const Environment &environment, const StagePass &pass);
+/// Of a pass that works on kernels (stage `tile` and behind): the samples, compiled with it, against the reference.
+Finding checkCompiled(const Environment &environment);
 
 } // namespace tilewright::conformance

@@ -15,8 +15,24 @@ static const char *word(Outcome outcome) {
   case Outcome::Passed:
     return "passed";
   case Outcome::Failed:
+    return "failed";
+  case Outcome::Absent:
+    return "absent";
+  case Outcome::Untried:
+    return "untried";
+  }
+  return "";
+}
+
+/// In the table failures stand out, and what was not checked does not.
+static const char *mark(Outcome outcome) {
+  switch (outcome) {
+  case Outcome::Passed:
+    return word(outcome);
+  case Outcome::Failed:
     return "FAILED";
   case Outcome::Absent:
+  case Outcome::Untried:
     return "-";
   }
   return "";
@@ -35,7 +51,7 @@ void printTable(llvm::raw_ostream &out, llvm::ArrayRef<Finding> findings) {
     llvm::StringRef subject = finding.subject == before ? llvm::StringRef() : llvm::StringRef(finding.subject);
     before = finding.subject;
     out << llvm::left_justify(subject, subjectWidth + kGap) << llvm::left_justify(finding.check, checkWidth + kGap)
-        << llvm::left_justify(word(finding.outcome), finding.detail.empty() ? 0 : kOutcomeWidth + kGap);
+        << llvm::left_justify(mark(finding.outcome), finding.detail.empty() ? 0 : kOutcomeWidth + kGap);
     llvm::StringRef line, rest = finding.detail;
     for (bool first = true; !rest.empty(); first = false) {
       std::tie(line, rest) = rest.split('\n');
@@ -46,7 +62,7 @@ void printTable(llvm::raw_ostream &out, llvm::ArrayRef<Finding> findings) {
     out << "\n";
   }
   size_t failures = llvm::count_if(findings, [](const Finding &f) { return f.outcome == Outcome::Failed; });
-  size_t checks = llvm::count_if(findings, [](const Finding &f) { return f.outcome != Outcome::Absent; });
+  size_t checks = llvm::count_if(findings, [](const Finding &f) { return f.outcome == Outcome::Passed; }) + failures;
   out << "\n" << checks << " checks, " << failures << (failures == 1 ? " failure\n" : " failures\n");
 }
 
@@ -58,9 +74,7 @@ void printJson(llvm::raw_ostream &out, llvm::StringRef plugin, llvm::StringRef v
     failed |= finding.outcome == Outcome::Failed;
     rows.push_back(json::Object{{"subject", finding.subject},
                                 {"check", finding.check},
-                                {"outcome", finding.outcome == Outcome::Passed   ? "passed"
-                                            : finding.outcome == Outcome::Failed ? "failed"
-                                                                                 : "absent"},
+                                {"outcome", word(finding.outcome)},
                                 {"detail", json::fixUTF8(finding.detail)}});
   }
   out << llvm::formatv(

@@ -13,7 +13,8 @@ namespace tilewright::conformance {
 enum class Outcome {
   Passed,
   Failed,
-  Absent ///< there is nothing to check (no gradient, say); `detail` says what is absent
+  Absent, ///< there is nothing to check (no gradient, say); `detail` says what is absent
+  Untried ///< another check has to pass first; `detail` names it
 };
 
 /// One row of the table.
@@ -26,10 +27,12 @@ struct Finding {
 
 inline Finding passed(std::string detail = "") { return {"", "", Outcome::Passed, std::move(detail)}; }
 inline Finding failed(std::string reason) { return {"", "", Outcome::Failed, std::move(reason)}; }
+inline Finding untried(const std::string &needed) { return {"", "", Outcome::Untried, "needs \"" + needed + "\""}; }
 inline Finding absent(std::string what) { return {"", "", Outcome::Absent, std::move(what)}; }
 
 void printTable(llvm::raw_ostream &out, llvm::ArrayRef<Finding> findings);
-/// [{"subject", "check", "outcome": "passed" | "failed" | "absent", "detail"}, ...] in an object with plugin and file.
+/// [{"subject", "check", "outcome": "passed" | "failed" | "absent" | "untried", "detail"}, ...] in an object with
+/// plugin and file.
 void printJson(llvm::raw_ostream &out, llvm::StringRef plugin, llvm::StringRef version, llvm::StringRef file,
                llvm::ArrayRef<Finding> findings);
 

@@ -18,6 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+
 namespace json = llvm::json;
 
 namespace tilewright::conformance {
@@ -26,7 +30,15 @@ namespace {
 
 constexpr int kFaultExit = 99;
 constexpr double kWallFactor = 15; ///< wall-clock seconds per second of budget: a check that sleeps ends too
-constexpr uint64_t kMemoryLimit = uint64_t(16) << 30;
+[[maybe_unused]] constexpr uint64_t kMemoryLimit = uint64_t(16) << 30;
+
+/// Whether the check that one of `subject` needs is not one to build upon.
+bool isUnmet(llvm::ArrayRef<Finding> findings, llvm::StringRef subject, llvm::StringRef needed) {
+  return llvm::any_of(findings, [&](const Finding &finding) {
+    return finding.subject == subject && finding.check == needed &&
+           (finding.outcome == Outcome::Failed || finding.outcome == Outcome::Untried);
+  });
+}
 
 /// Where the child of this process writes what it found; -1 in the parent.
 int reportPipe = -1;
@@ -42,89 +54,32 @@ void sendLine(json::Value value) {
   }
 }
 
-/// Guarded memory that the fault handler knows: fixed slots, since it may not allocate.
-struct GuardSlot {
-  bool used = false;
-  uint8_t *mapping, *begin, *end; ///< the mapping with its guard pages; the bytes inside
-  uint8_t *mappingEnd;
-  char name[96];
-};
-constexpr unsigned kGuardSlots = 64;
-GuardSlot guardSlots[kGuardSlots];
-
-bool isWrite(void *context) {
-#if defined(__x86_64__)
-  constexpr long kWriteBit = 2; // of the page fault's error code
-  return static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR] & kWriteBit;
-#else
-  (void)context;
-  return false;
-#endif
-}
-
-void put(char *&at, const char *end, const char *text) {
-  while (*text && at < end)
-    *at++ = *text++;
-}
-
-/// Tells the parent which guarded memory was left, then ends the child. Other faults take their usual way.
-void onFault(int signal, siginfo_t *info, void *context) {
-  auto *address = static_cast<uint8_t *>(info->si_addr);
-  for (const GuardSlot &slot : guardSlots) {
-    if (!slot.used || address < slot.mapping || address >= slot.mappingEnd)
-      continue;
-    char line[256], *at = line, *end = line + sizeof(line);
-    put(at, end, "{\"fault\":\"");
-    put(at, end, isWrite(context) ? "writes " : "reads ");
-    put(at, end, address < slot.begin ? "before the start of " : "past the end of ");
-    put(at, end, slot.name);
-    put(at, end, "\"}\n");
-    if (write(reportPipe, line, at - line) > 0)
-      _exit(kFaultExit);
-  }
-  std::signal(signal, SIG_DFL);
-  raise(signal);
-}
-
-void installFaultHandler() {
-  constexpr size_t kStackBytes = 1 << 16;
-  static char stackBytes[kStackBytes];
-  stack_t stack = {};
-  stack.ss_sp = stackBytes;
-  stack.ss_size = kStackBytes;
-  sigaltstack(&stack, nullptr);
-  struct sigaction action = {};
-  action.sa_sigaction = onFault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  sigaction(SIGSEGV, &action, nullptr);
-  sigaction(SIGBUS, &action, nullptr);
-}
-
-[[noreturn]] void childMain(const Prepare &prepare, size_t first, int pipeEnd, int errors) {
+/// `findings`: of the jobs before those of this child.
+[[noreturn]] void childMain(const Prepare &prepare, std::vector<Finding> findings, int pipeEnd, int errors) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   reportPipe = pipeEnd;
   // A plugin's own output belongs to no table.
   dup2(errors, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
-  rlimit memory = {kMemoryLimit, kMemoryLimit}, core = {0, 0};
-  setrlimit(RLIMIT_AS, &memory);
+  rlimit core = {0, 0};
   setrlimit(RLIMIT_CORE, &core);
-  installFaultHandler();
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) // which map far more than they use
+  rlimit memory = {kMemoryLimit, kMemoryLimit};
+  setrlimit(RLIMIT_AS, &memory);
+#endif
 
   std::vector<Job> jobs = prepare();
   json::Array list;
   for (const Job &job : jobs)
-    list.push_back(json::Array{job.subject, job.check, job.needs});
+    list.push_back(json::Array{job.subject, job.check});
   sendLine(json::Object{{"jobs", std::move(list)}});
-  std::vector<const Job *> failedJobs;
-  for (size_t i = first; i < jobs.size(); ++i) {
+  for (size_t i = findings.size(); i < jobs.size(); ++i) {
     const Job &job = jobs[i];
     sendLine(json::Object{{"begin", static_cast<int64_t>(i)}});
-    bool isNeedless = llvm::none_of(
-        failedJobs, [&](const Job *other) { return other->subject == job.subject && other->check == job.needs; });
-    Finding finding = isNeedless ? job.run() : absent("needs \"" + job.needs + "\"");
-    if (finding.outcome == Outcome::Failed)
-      failedJobs.push_back(&job);
+    Finding finding = isUnmet(findings, job.subject, job.needs) ? untried(job.needs) : job.run();
+    finding.subject = job.subject;
+    finding.check = job.check;
+    findings.push_back(finding);
     sendLine(
         json::Object{{"outcome", static_cast<int64_t>(finding.outcome)}, {"detail", json::fixUTF8(finding.detail)}});
   }
@@ -133,7 +88,7 @@ void installFaultHandler() {
 
 /// A job as the parent knows it.
 struct JobName {
-  std::string subject, check, needs;
+  std::string subject, check;
 };
 
 double processorSeconds(pid_t child) {
@@ -172,7 +127,7 @@ std::string lastWords(int errors) {
 /// One child and what the parent has read from it.
 class Child {
 public:
-  Child(const Prepare &prepare, size_t first, double budget) : budget(budget) {
+  Child(const Prepare &prepare, const std::vector<Finding> &findings, double budget) : budget(budget) {
     int ends[2];
     errors = memfd_create("plugin-output", MFD_CLOEXEC);
     if (errors < 0 || pipe2(ends, O_CLOEXEC) != 0) {
@@ -182,7 +137,7 @@ public:
     pid = fork();
     if (pid == 0) {
       close(ends[0]);
-      childMain(prepare, first, ends[1], errors);
+      childMain(prepare, findings, ends[1], errors);
     }
     close(ends[1]);
     input = ends[0];
@@ -236,7 +191,7 @@ public:
 
   std::string death() {
     if (!fault.empty())
-      return fault + (doing.empty() ? "" : ", " + doing);
+      return fault;
     std::string words = lastWords(errors);
     std::string tail = words.empty() ? "" : " (" + words + ")";
     if (!doing.empty())
@@ -248,7 +203,7 @@ public:
     return "ends the process with exit code " + std::to_string(WEXITSTATUS(status)) + tail;
   }
 
-  std::string fault; ///< what the fault handler told
+  std::string fault; ///< why it could not start
   std::string doing; ///< what was announced last
 
 private:
@@ -279,16 +234,7 @@ std::vector<Finding> runIsolated(const Prepare &prepare, double budget) {
   };
   // One finding for each job, in order.
   while (!listed || findings.size() < jobs.size()) {
-    if (listed && !jobs[findings.size()].needs.empty()) {
-      const JobName &job = jobs[findings.size()];
-      if (llvm::any_of(findings, [&](const Finding &finding) {
-            return finding.subject == job.subject && finding.check == job.needs && finding.outcome == Outcome::Failed;
-          })) {
-        found(Outcome::Absent, "needs \"" + job.needs + "\"");
-        continue;
-      }
-    }
-    Child child(prepare, findings.size(), budget);
+    Child child(prepare, findings, budget);
     bool running = false;
     while (std::optional<json::Value> line = child.next()) {
       const json::Object &object = *line->getAsObject();
@@ -297,8 +243,7 @@ std::vector<Finding> runIsolated(const Prepare &prepare, double budget) {
         if (!listed)
           for (const json::Value &job : *list) {
             const json::Array &words = *job.getAsArray();
-            jobs.push_back(
-                {words[0].getAsString()->str(), words[1].getAsString()->str(), words[2].getAsString()->str()});
+            jobs.push_back({words[0].getAsString()->str(), words[1].getAsString()->str()});
           }
         listed = true;
       } else if (object.getInteger("begin")) {
@@ -306,8 +251,6 @@ std::vector<Finding> runIsolated(const Prepare &prepare, double budget) {
         running = true;
       } else if (auto doing = object.getString("doing")) {
         child.doing = doing->str();
-      } else if (auto fault = object.getString("fault")) {
-        child.fault = fault->str();
       } else if (auto outcome = object.getInteger("outcome")) {
         found(static_cast<Outcome>(*outcome), object.getString("detail")->str());
         running = false;
@@ -322,43 +265,6 @@ std::vector<Finding> runIsolated(const Prepare &prepare, double budget) {
     found(Outcome::Failed, child.death());
   }
   return findings;
-}
-
-GuardedBytes::GuardedBytes(std::string name, size_t bytes, Flush flush, size_t alignment) : bytes(bytes) {
-  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  size_t inner = (bytes + alignment + page - 1) / page * page;
-  mappingBytes = inner + 2 * page;
-  mapping =
-      static_cast<uint8_t *>(mmap(nullptr, mappingBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  if (mapping == MAP_FAILED)
-    _exit(kFaultExit);
-  std::memset(mapping + page, 0xFF, inner);
-  mprotect(mapping, page, PROT_NONE);
-  mprotect(mapping + page + inner, page, PROT_NONE);
-  begin = mapping + page;
-  if (flush == Flush::End)
-    begin += (inner - bytes) / alignment * alignment;
-  for (slot = 0; slot < kGuardSlots; ++slot)
-    if (!guardSlots[slot].used)
-      break;
-  if (slot == kGuardSlots)
-    return;
-  GuardSlot &entry = guardSlots[slot];
-  entry = {true, mapping, begin, begin + bytes, mapping + mappingBytes, {}};
-  std::strncpy(entry.name, name.c_str(), sizeof(entry.name) - 1);
-}
-
-GuardedBytes::~GuardedBytes() {
-  if (slot < kGuardSlots)
-    guardSlots[slot].used = false;
-  munmap(mapping, mappingBytes);
-}
-
-bool GuardedBytes::isIntact() const {
-  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  auto filled = [](uint8_t byte) { return byte == 0xFF; };
-  return std::all_of(mapping + page, begin, filled) &&
-         std::all_of(begin + bytes, mapping + mappingBytes - page, filled);
 }
 
 } // namespace tilewright::conformance

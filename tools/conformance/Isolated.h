@@ -31,27 +31,4 @@ using Prepare = std::function<std::vector<Job>()>;
 /// subject "plugin", check "load".
 std::vector<Finding> runIsolated(const Prepare &prepare, double budget);
 
-/// Memory of a kernel's argument between two pages that nobody may touch. Only in the child: a touch ends it, and the
-/// check's reason says which argument and which end.
-class GuardedBytes {
-public:
-  enum class Flush { Start, End };
-  /// `bytes` of memory for `name`, against the page before (Start) or the one behind (End; aligned to `alignment`, a
-  /// power of two; the bytes up to the page are filled with 0xFF, the pattern of a NaN).
-  GuardedBytes(std::string name, size_t bytes, Flush flush, size_t alignment);
-  ~GuardedBytes();
-  GuardedBytes(const GuardedBytes &) = delete;
-  GuardedBytes &operator=(const GuardedBytes &) = delete;
-
-  uint8_t *data() const { return begin; }
-  size_t size() const { return bytes; }
-  /// Whether the filling behind and before the bytes is as it was.
-  bool isIntact() const;
-
-private:
-  uint8_t *mapping, *begin;
-  size_t bytes, mappingBytes;
-  unsigned slot;
-};
-
 } // namespace tilewright::conformance

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/conformance/Numbers.h"
 
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -36,6 +37,13 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
   return "[" + llvm::join(llvm::map_range(shape, [](int64_t i) { return std::to_string(i); }), ", ") + "]";
 }
 
+/// Enough digits to tell two f32 apart.
+static std::string digits(double number) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.9g", number);
+  return text;
+}
+
 std::string difference(ArrayRef<RunValue> found, ArrayRef<RunValue> wanted, NumericsBound bound) {
   if (found.size() != wanted.size())
     return llvm::formatv("found {0} results, wanted {1}", found.size(), wanted.size());
@@ -67,7 +75,7 @@ std::string difference(ArrayRef<RunValue> found, ArrayRef<RunValue> wanted, Nume
     }
     if (worstAt >= 0)
       return llvm::formatv("result {0} at {1}: found {2}, wanted {3} (allowed difference {4:e2})", i,
-                           place(worstAt, a->shape), a->reals[worstAt], b->reals[worstAt], allowed);
+                           place(worstAt, a->shape), digits(a->reals[worstAt]), digits(b->reals[worstAt]), allowed);
   }
   return "";
 }

@@ -85,6 +85,7 @@ std::vector<Program> Program::parse(MLIRContext &context, const SampleText &samp
     if (function.isExternal() || called.contains(function.getSymName()))
       continue;
     Program program;
+    program.source = sample;
     program.owner = parsed();
     program.entry = program.owner->lookupSymbol<func::FuncOp>(function.getSymName());
     if (llvm::Error problem = program.readArguments()) {
@@ -152,10 +153,12 @@ bool Program::hasState() const {
   return llvm::any_of(entry.getArgumentTypes(), [](Type type) { return isa<tw::StateType>(type); });
 }
 
-bool Program::contains(StringRef opName) const {
+bool Program::contains(StringRef name) const {
+  if (name.starts_with("!"))
+    return source.mentions(name.drop_front());
   return owner.get()
       ->walk([&](Operation *op) {
-        return op->getName().getStringRef() == opName ? WalkResult::interrupt() : WalkResult::advance();
+        return op->getName().getStringRef() == name ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -325,6 +328,11 @@ llvm::Expected<ArrayRef<uint8_t>> SampleWeights::bytes(ml_program::GlobalOp glob
   if (!isNew)
     return ArrayRef<uint8_t>(bytes);
   auto type = dyn_cast<RankedTensorType>(global.getType());
+  // A compiled program's global has its packed type, and the stored one as attributes.
+  auto element = global->getAttrOfType<TypeAttr>("tw.element");
+  auto shape = global->getAttrOfType<DenseI64ArrayAttr>("tw.shape");
+  if (element && shape)
+    type = RankedTensorType::get(shape.asArrayRef(), element.getValue());
   auto storage = type ? dyn_cast<StorageType>(type.getElementType()) : StorageType();
   if (!storage || !type.hasStaticShape())
     return llvm::createStringError("weight '" + global.getSymName().str() + "' has no storage type and static shape");

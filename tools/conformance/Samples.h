@@ -80,7 +80,8 @@ public:
 
   /// The dimensions of an argument's tensor.
   llvm::ArrayRef<DimSize> argumentDims(unsigned index) const { return arguments[index].dims; }
-  bool contains(llvm::StringRef opName) const;
+  /// An op of that name, or a type ("!dialect.type") of any value or global.
+  bool contains(llvm::StringRef name) const;
 
 private:
   struct Argument {
@@ -91,6 +92,7 @@ private:
   reference::Tensor fillIntegers(unsigned index, const reference::Shape &shape, const Point &point,
                                  llvm::ArrayRef<reference::RunValue> earlier, std::string &problem) const;
 
+  SampleText source;
   mlir::OwningOpRef<mlir::ModuleOp> owner;
   mutable mlir::func::FuncOp entry; ///< a handle; its methods are not const
   std::vector<std::string> names;

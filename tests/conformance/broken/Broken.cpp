@@ -91,7 +91,7 @@ FailureOr<SmallVector<Value>> ScaleOp::buildGradient(OpBuilder &builder, ValueRa
   return SmallVector<Value>{tw::SelectOp::create(b, getMask(), scaled, tw::splat(b, 0.0, scaled)), Value()};
 }
 
-NumericsBound ScaleOp::getNumericsBound(StringRef) { return {0.0, 1e-6}; }
+NumericsBound ScaleOp::getNumericsBound(StringRef) { return {0.0, 1e-4}; }
 
 FailureOr<SmallVector<Value>> UndocumentedOp::lowerToReference(OpBuilder &builder) {
   return SmallVector<Value>{tw::NegOp::create(builder, getLoc(), getInput())};

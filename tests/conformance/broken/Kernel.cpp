@@ -30,8 +30,8 @@ FailureOr<SmallVector<Value>> ScaleOp::lowerTile(OpBuilder &builder) {
   Value input = getInput(), other = isFault("kernel_reads_past_end") ? nextTile(t, input) : input;
   double factor = getFactor().convertToDouble();
   static int compilations = 0;
-  if (isFault("nondeterministic_kernel") && compilations++ % 2)
-    factor *= 1 + 1e-7;
+  if (isFault("nondeterministic_kernel"))
+    factor *= 1 + 2e-7 * compilations++;
   if (isFault("kernel_wrong"))
     factor *= 1.01;
   if (isFault("kernel_outside_op_set"))
