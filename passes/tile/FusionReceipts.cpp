@@ -51,23 +51,24 @@ void writeFusionReceipts(const KernelGroups &groups, StringRef pass) {
       StringRef kind = kindOf(op);
       if (kind.empty())
         continue;
+      StringRef name = op->getName().getStringRef();
       auto candidate = dyn_cast<FusionCandidate>(op);
       StringRef own = candidate ? candidate.describeFusion() : StringRef();
       std::string others = othersOf(*group, op);
       std::string with = others.empty() ? "" : " in one kernel with " + others;
       if (!own.empty()) {
-        receipt::done(op, pass, kind, own + (with.empty() ? "" : "," + with));
+        receipt::done(op, pass, kind, name + ": " + own + (with.empty() ? "" : "," + with));
       } else if (!others.empty()) {
         bool anchored = group->kind == KernelGroup::Kind::Anchored;
-        receipt::done(op, pass, kind, (anchored ? "an epilogue," : "part of a sweep over rows,") + with);
+        receipt::done(op, pass, kind, name + (anchored ? ": an epilogue," : ": part of a sweep over rows,") + with);
       } else if (group->kind == KernelGroup::Kind::Whole) {
-        receipt::missed(op, pass, kind, "no pass has fused it: " + op->getName().getStringRef() + " has a kernel of its own",
+        receipt::missed(op, pass, kind, "no pass has fused it: " + name + " has a kernel of its own",
                         "load a plugin that fuses ops of this kind, and see what its own receipt for this place says");
       } else {
         KernelGroups::Fault fault = groups.faults.lookup(op);
         if (fault.reason.empty()) // no rows
           fault = {"it has no rows, so no linear map shares its tiles", "nothing: it is computed once a step"};
-        receipt::missed(op, pass, kind, "a kernel of its own: " + fault.reason, fault.advice);
+        receipt::missed(op, pass, kind, name + " has a kernel of its own: " + fault.reason, fault.advice);
       }
     }
 }

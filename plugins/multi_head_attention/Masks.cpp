@@ -130,10 +130,9 @@ struct Matrix {
 
 std::optional<Matrix> constantMatrix(Value value) {
   RankedTensorType type = typeOf(value);
-  if (type.getRank() < 2 || !type.hasStaticShape())
-    return std::nullopt;
+  constexpr int64_t most = 1 << 24; // numbers worth looking at one by one; larger masks stay what they are
   Operation *op = value.getDefiningOp();
-  if (!op)
+  if (!op || type.getRank() < 2 || !type.hasStaticShape() || type.getNumElements() > most)
     return std::nullopt;
   for (int64_t size : type.getShape().drop_back(2))
     if (size != 1 && !isa<tw::BroadcastOp>(op))

@@ -337,7 +337,7 @@ void Candidate::raise() {
   for (Value value : {query, key, values}) {
     heads.push_back(toHeads(value));
     if (!heads.back())
-      return missed("an operand of shape " + text(typeOf(value).getShape()) + " is no [" + text(lead) + " batch and heads, ...] as it stands",
+      return missed("an operand of shape " + text(typeOf(value).getShape()) + " has no " + text(lead) + " batch and heads that a reshape could name",
                     "give batch or length a static size, or write queries, keys and values as [B, H, T, D]");
   }
   if (typeOf(heads[0]).getElementType() != typeOf(heads[1]).getElementType() ||

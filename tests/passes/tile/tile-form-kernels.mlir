@@ -4,8 +4,8 @@
 // RUN: not %tw-opt %s '--tile-form-kernels=shape-class=decode kv-type=f16' 2>&1 | FileCheck %s --check-prefix=KV
 // KV: tile-form-kernels: unknown kv-type 'f16', wanted f32 or bf16
 // RUN: not %tw-opt %s --split-input-file --tile-form-kernels --remark-format=emitRemark --remarks-filter="receipt.*" -o /dev/null 2>&1 | FileCheck %s --check-prefix=RECEIPT
-// RECEIPT-DAG: [Passed] tile-form-kernels | Category:receipt:residual | Function=epilogue | Reason="an epilogue, in one kernel with tw.packed_linear"
-// RECEIPT-DAG: [Passed] tile-form-kernels | Category:receipt:elementwise | Function=joined | Reason="an epilogue, in one kernel with 2 x tw.packed_linear"
+// RECEIPT-DAG: [Passed] tile-form-kernels | Category:receipt:residual | Function=epilogue | Reason="tw.add: an epilogue, in one kernel with tw.packed_linear"
+// RECEIPT-DAG: [Passed] tile-form-kernels | Category:receipt:elementwise | Function=joined | Reason="tw.mul: an epilogue, in one kernel with 2 x tw.packed_linear"
 
 // What follows a linear map column by column shares its kernel; rows and columns both make chunks.
 // DECODE: affine_map<()[s0, s1, s2, s3] -> (s0 * 2)>
@@ -120,7 +120,7 @@ func.func @none(%x: tensor<?x64xf32>) -> tensor<?xf32> {
 // -----
 
 // What the receipts of ops say that stand alone.
-// RECEIPT-DAG: [Missed] tile-form-kernels | Category:receipt:elementwise | Function=alone | Reason="a kernel of its own: none of its operands is computed by a linear map of this function", ToChange="let it follow a linear map, through reshapes at most, or stand beside another op on the same rows"
+// RECEIPT-DAG: [Missed] tile-form-kernels | Category:receipt:elementwise | Function=alone | Reason="tw.exp has a kernel of its own: none of its operands is computed by a linear map of this function", ToChange="let it follow a linear map, through reshapes at most, or stand beside another op on the same rows"
 func.func @alone(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %y = tw.exp %x : tensor<?x64xf32>
   return %y : tensor<?x64xf32>
@@ -137,7 +137,7 @@ func.func @unfused(%q: tensor<?x4x64xf32>, %s: !tw.state<tensor<?x2x64xf32>, ten
 
 // -----
 
-// RECEIPT-DAG: [Missed] tile-form-kernels | Category:receipt:elementwise | Function=static | Reason="a kernel of its own: it has no rows, so no linear map shares its tiles", ToChange="nothing: it is computed once a step"
+// RECEIPT-DAG: [Missed] tile-form-kernels | Category:receipt:elementwise | Function=static | Reason="tw.exp has a kernel of its own: it has no rows, so no linear map shares its tiles", ToChange="nothing: it is computed once a step"
 func.func @static(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {
   %y = tw.exp %x : tensor<4x64xf32>
   return %y : tensor<4x64xf32>

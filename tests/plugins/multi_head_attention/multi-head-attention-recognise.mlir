@@ -77,3 +77,52 @@ func.func @classifier(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %y = tw.exp %p : tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// Of any length: keys up to the query's own index, from the start.
+// CHECK-LABEL: func.func @any_length
+// CHECK: tw.attention query(%{{.*}} : tensor<1x2x?x4xf32>) key(%{{.*}} : tensor<1x2x?x4xf32>) value(%{{.*}} : tensor<1x2x?x4xf32>) {causal = "start", scale = 5.000000e-01 : f64}
+// RECEIPT-DAG: Function=any_length | Reason="raised to tw.attention with scale 0.50, causal from the start"
+func.func @any_length(%q: tensor<1x2x?x4xf32>, %k: tensor<1x2x?x4xf32>) -> tensor<1x2x?x4xf32> {
+  %s = tw.batch_matmul %q, %k {transpose_b = true} : tensor<1x2x?x4xf32>, tensor<1x2x?x4xf32> -> tensor<1x2x?x?xf32>
+  %n = tw.constant dense<4.0> : tensor<f32>
+  %root = tw.sqrt %n : tensor<f32>
+  %roots = tw.broadcast %root like %s dims [] : tensor<f32>, tensor<1x2x?x?xf32> -> tensor<1x2x?x?xf32>
+  %scaled = tw.div %s, %roots : tensor<1x2x?x?xf32>
+  %i = tw.iota %s dim 2 : tensor<1x2x?x?xf32> -> tensor<1x2x?x?xi32>
+  %j = tw.iota %s dim 3 : tensor<1x2x?x?xf32> -> tensor<1x2x?x?xi32>
+  %c = tw.compare "ge", %i, %j : tensor<1x2x?x?xi32> -> tensor<1x2x?x?xi1>
+  %low = tw.constant dense<0xFF800000> : tensor<f32>
+  %lows = tw.broadcast %low like %s dims [] : tensor<f32>, tensor<1x2x?x?xf32> -> tensor<1x2x?x?xf32>
+  %m = tw.select %c, %scaled, %lows : tensor<1x2x?x?xi1>, tensor<1x2x?x?xf32>
+  %p = tw.softmax %m dim 3 : tensor<1x2x?x?xf32>
+  %o = tw.batch_matmul %p, %k : tensor<1x2x?x?xf32>, tensor<1x2x?x4xf32> -> tensor<1x2x?x4xf32>
+  return %o : tensor<1x2x?x4xf32>
+}
+
+// Batch and heads in one dynamic dimension beside a dynamic length: no reshape says what they are.
+// CHECK-LABEL: func.func @unknown_heads
+// CHECK-NOT: tw.attention
+// CHECK: return
+// RECEIPT-DAG: Function=unknown_heads | Reason="an operand of shape [?, ?, 4] has no [?, 1] batch and heads that a reshape could name", ToChange="give batch or length a static size, or write queries, keys and values as [B, H, T, D]"
+func.func @unknown_heads(%q: tensor<?x?x4xf32>, %k: tensor<?x?x4xf32>) -> tensor<?x?x4xf32> {
+  %s = tw.batch_matmul %q, %k {transpose_b = true} : tensor<?x?x4xf32>, tensor<?x?x4xf32> -> tensor<?x?x?xf32>
+  %p = tw.softmax %s dim 2 : tensor<?x?x?xf32>
+  %o = tw.batch_matmul %p, %k : tensor<?x?x?xf32>, tensor<?x?x4xf32> -> tensor<?x?x4xf32>
+  return %o : tensor<?x?x4xf32>
+}
+
+// Two masks that only together say which keys are hidden, of different shapes.
+// CHECK-LABEL: func.func @two_masks
+// CHECK-NOT: tw.attention
+// CHECK: return
+// RECEIPT-DAG: Function=two_masks | Reason="masks of the shapes [3, 5] and [1, 2, 3, 5] hide keys", ToChange="join the masks before the scores are masked"
+func.func @two_masks(%q: tensor<1x2x3x4xf32>, %k: tensor<1x2x5x4xf32>, %a: tensor<3x5xi1>, %b: tensor<1x2x3x5xi1>) -> tensor<1x2x3x4xf32> {
+  %s = tw.batch_matmul %q, %k {transpose_b = true} : tensor<1x2x3x4xf32>, tensor<1x2x5x4xf32> -> tensor<1x2x3x5xf32>
+  %f = tw.constant dense<0xFF800000> : tensor<1x2x3x5xf32>
+  %inner = tw.select %b, %s, %f : tensor<1x2x3x5xi1>, tensor<1x2x3x5xf32>
+  %ab = tw.broadcast %a like %s dims [2, 3] : tensor<3x5xi1>, tensor<1x2x3x5xf32> -> tensor<1x2x3x5xi1>
+  %outer = tw.select %ab, %inner, %f : tensor<1x2x3x5xi1>, tensor<1x2x3x5xf32>
+  %p = tw.softmax %outer dim 3 : tensor<1x2x3x5xf32>
+  %o = tw.batch_matmul %p, %k : tensor<1x2x3x5xf32>, tensor<1x2x5x4xf32> -> tensor<1x2x3x4xf32>
+  return %o : tensor<1x2x3x4xf32>
+}
