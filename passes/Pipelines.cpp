@@ -28,6 +28,11 @@ constexpr CorePass corePasses[] = {
     {"simplify", "simplify-raise-softmax", [](const PipelineOptions &) { return createSimplifyRaiseSoftmaxPass(); }},
     {"differentiate", "differentiate-functions",
      [](const PipelineOptions &) { return createDifferentiateFunctionsPass(); }},
+    {"tile", "tile-lower-by-reference",
+     [](const PipelineOptions &options) {
+       return createTileLowerByReferencePass(options.shapeClass, options.numerics, options.kvType,
+                                             options.withoutKernels);
+     }},
     {"tile", "tile-pack-weights", [](const PipelineOptions &) { return createTilePackWeightsPass(); }},
     {"tile", "tile-quantize-activations",
      [](const PipelineOptions &options) -> std::unique_ptr<mlir::Pass> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "backends/cpu/EntryEmitter.h"
 
+#include "ir/tw/RowCount.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 
 using namespace mlir;
@@ -232,10 +233,12 @@ FailureOr<Value> EntryEmitter::symbolValue(Frame &frame, func::FuncOp kernel, St
   // The size of a pool is not part of the step; kernels index it by page number and never loop over it.
   if (name == "POOL")
     return constant(INT32_MAX);
-  const auto *count = llvm::find_if(counts, [&](auto &entry) { return entry.first == name; });
+  tw::RowCount rows = tw::RowCount::parse(name);
+  const auto *count = llvm::find_if(counts, [&](auto &entry) { return entry.first == rows.base; });
   if (count == std::end(counts))
-    return kernel.emitError("unknown symbol '") << name << "'; wanted N, rows, T, R, P or POOL";
-  return field(frame.step, count->second, i64);
+    return kernel.emitError("unknown symbol '") << name << "'; wanted N, rows, T, R, P or POOL, or a multiple of one";
+  Value value = field(frame.step, count->second, i64);
+  return rows.factor == 1 ? value : LLVM::MulOp::create(b, loc, value, constant(rows.factor)).getResult();
 }
 
 FailureOr<Value> EntryEmitter::kernelArgument(Frame &frame, tw::DispatchOp op, func::FuncOp kernel, unsigned index) {

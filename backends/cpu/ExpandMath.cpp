@@ -5,7 +5,8 @@
 // polynomial 9.2e-8, a minimax fit of the relative error with p(0) = 1), times 2^k put together as bits. Below -126.5
 // the result is 0, at 127.5 and above +inf; NaN stays NaN. exp: exp2 of x * log2(e), the product's rounding error added
 // back (relative error below 4e-7 where the result is a normal number). The others are upstream's polynomial
-// approximations.
+// approximations. Functions of f64 are computed in f32 and have its range and accuracy; of sin and cos, whole turns are
+// taken from the argument in f64 before.
 #include "backends/cpu/Passes.h"
 #include "backends/cpu/Rewrite.h"
 
@@ -14,6 +15,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numbers>
 
 using namespace mlir;
 using namespace tilewright;
@@ -105,6 +108,36 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   }
 };
 
+/// f(x) of f64 as f of f32; an angle without its whole turns.
+template <typename Op> struct NarrowF64 : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!getElementTypeOrSelf(type).isF64())
+      return failure();
+    Location loc = op.getLoc();
+    Value x = op->getOperand(0);
+    if (std::is_same_v<Op, math::SinOp> || std::is_same_v<Op, math::CosOp>) {
+      auto constant = [&](double value) -> Value {
+        auto attr = rewriter.getF64FloatAttr(value);
+        if (auto vector = dyn_cast<VectorType>(type))
+          return arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(vector, Attribute(attr)));
+        return arith::ConstantOp::create(rewriter, loc, attr);
+      };
+      Value turns = arith::MulFOp::create(rewriter, loc, x, constant(0.5 * std::numbers::inv_pi));
+      Value whole = math::RoundEvenOp::create(rewriter, loc, turns);
+      x = arith::MulFOp::create(rewriter, loc, arith::SubFOp::create(rewriter, loc, turns, whole),
+                                constant(2 * std::numbers::pi));
+    }
+    Type f32 = rewriter.getF32Type(), narrow = f32;
+    if (auto vector = dyn_cast<VectorType>(type))
+      narrow = vector.clone(f32);
+    Value y = Op::create(rewriter, loc, arith::TruncFOp::create(rewriter, loc, narrow, x));
+    rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, type, y);
+    return success();
+  }
+};
+
 class CpuExpandMath : public PassWrapper<CpuExpandMath, OperationPass<func::FuncOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CpuExpandMath)
@@ -116,6 +149,8 @@ public:
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandExp2, ExpandExp>(&getContext(), /*benefit=*/2);
+    patterns.add<NarrowF64<math::Exp2Op>, NarrowF64<math::ExpOp>, NarrowF64<math::LogOp>, NarrowF64<math::TanhOp>,
+                 NarrowF64<math::ErfOp>, NarrowF64<math::SinOp>, NarrowF64<math::CosOp>>(&getContext(), /*benefit=*/3);
     populateMathPolynomialApproximationPatterns(patterns);
     if (failed(rewriteWithBudget(getOperation(), std::move(patterns), getArgument())))
       signalPassFailure();

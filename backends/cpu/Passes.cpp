@@ -27,6 +27,7 @@ void buildCpuBufferizePipeline(OpPassManager &pm, const CpuLevel &level) {
 
 void buildCpuLowerPipeline(OpPassManager &pm, const CpuLevel &level) {
   OpPassManager &kernel = pm.nest<func::FuncOp>();
+  kernel.addPass(createCpuBoolsToBytesPass());
   kernel.addPass(level.dotProductI8 ? createCpuContractToVpdpbusdPass(&level) : createCpuContractToPmaddPass());
   kernel.addPass(createCpuContractToBf16DotPass(&level));
   kernel.addPass(createCpuContractToFmaPass());
@@ -37,6 +38,7 @@ void buildCpuLowerPipeline(OpPassManager &pm, const CpuLevel &level) {
   kernel.addPass(createCpuReductionFastmathPass());
   kernel.addPass(createCpuRoundBf16Pass(&level));
   kernel.addPass(createCpuBf16AsBitsPass(&level));
+  kernel.addPass(createCpuMoveHalvesAsIntegersPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createCpuCheckIntrinsicsPass(&level));
@@ -54,6 +56,7 @@ void registerCpuPasses() {
   registerPass([] { return createCpuCheckSchedulePass(); });
   registerPass([] { return createCpuBufferizePass(); });
   registerPass([] { return createCpuCheckBuffersPass(); });
+  registerPass([] { return createCpuBoolsToBytesPass(); });
   registerPass([] { return createCpuExpandMathPass(); });
   registerPass([] { return createCpuRoundBf16Pass(); });
   registerPass([] { return createCpuBf16AsBitsPass(); });
@@ -65,6 +68,7 @@ void registerCpuPasses() {
   registerPass([] { return createCpuFlattenVectorsPass(); });
   registerPass([] { return createCpuLowerVectorsPass(); });
   registerPass([] { return createCpuCheckVectorsPass(); });
+  registerPass([] { return createCpuMoveHalvesAsIntegersPass(); });
   registerPass([] { return createCpuKernelEntryPass(); });
   registerPass([] { return createCpuLowerToLLVMPass(); });
   registerPass([] { return createCpuCheckIntrinsicsPass(); });

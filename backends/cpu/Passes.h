@@ -22,6 +22,8 @@ std::unique_ptr<mlir::Pass> createCpuCheckSchedulePass(const CpuLevel *level = n
 std::unique_ptr<mlir::Pass> createCpuBufferizePass();
 /// Errors unless there is no heap allocation, no copy, no allocation in a loop, and the stack stays below `cap` bytes.
 std::unique_ptr<mlir::Pass> createCpuCheckBuffersPass(int64_t cap = 0);
+/// Memory of i1 becomes memory of i8.
+std::unique_ptr<mlir::Pass> createCpuBoolsToBytesPass();
 /// Functions of `math` become arithmetic, with a stated error.
 std::unique_ptr<mlir::Pass> createCpuExpandMathPass();
 /// Rounding f32 to bf16 becomes integer arithmetic, where the level has no instruction for it.
@@ -46,6 +48,8 @@ std::unique_ptr<mlir::Pass> createCpuLowerVectorsPass();
 std::unique_ptr<mlir::Pass> createCpuCheckVectorsPass();
 /// Adds to each kernel the entry `void NAME(void *const *args, int64_t begin, int64_t end)`.
 std::unique_ptr<mlir::Pass> createCpuKernelEntryPass();
+/// 16-bit floats that are only moved become i16.
+std::unique_ptr<mlir::Pass> createCpuMoveHalvesAsIntegersPass();
 /// Everything becomes the LLVM dialect.
 std::unique_ptr<mlir::Pass> createCpuLowerToLLVMPass();
 /// Errors where an intrinsic needs a feature that the level lacks (LLVM would end the process).

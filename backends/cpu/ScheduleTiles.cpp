@@ -54,7 +54,10 @@ public:
       return signalPassFailure();
     splitBlockLoops(rewriter, getOperation(), *level);
     if (failed(pinBuffers(rewriter)) || failed(tileRows(rewriter)) || failed(tileContractions(rewriter)) ||
-        failed(cleanTiles()) || failed(vectorize(rewriter)) || failed(foldSlices()) || failed(cleanVectors()))
+        failed(cleanTiles()) || failed(vectorize(rewriter)) || failed(foldSlices()))
+      return signalPassFailure();
+    keepCopies(rewriter);
+    if (failed(cleanVectors()))
       return signalPassFailure();
     hoist(rewriter);
     if (failed(cleanVectors()))
@@ -106,9 +109,21 @@ private:
     SmallVector<tensor::EmptyOp> empties;
     getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
     for (tensor::EmptyOp op : empties) {
+      auto allocate = [&]() -> Value {
+        return bufferization::AllocTensorOp::create(rewriter, op.getLoc(), op.getType(), op.getDynamicSizes());
+      };
+      Value pieced; // put together from slices: where they are taken and where they come back is one buffer
       for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+        auto insert = dyn_cast<tensor::InsertSliceOp>(use.getOwner());
+        if (isa<tensor::ExtractSliceOp>(use.getOwner()) || (insert && &use == &insert.getDestMutable())) {
+          rewriter.setInsertionPoint(op);
+          if (!pieced)
+            pieced = allocate();
+          use.set(pieced);
+          continue;
+        }
         rewriter.setInsertionPoint(use.getOwner());
-        use.set(bufferization::AllocTensorOp::create(rewriter, op.getLoc(), op.getType(), op.getDynamicSizes()));
+        use.set(allocate());
       }
       rewriter.eraseOp(op);
     }
@@ -251,6 +266,52 @@ private:
     RewritePatternSet patterns(&getContext());
     tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(patterns);
     return rewriteWithBudget(getOperation(), std::move(patterns), "folding slices", /*fold=*/false);
+  }
+
+  /// What a loop carries, which becomes a vector where the loop sums up a contraction.
+  static bool isAccumulator(Value value) {
+    auto loop = value.getDefiningOp<scf::ForOp>();
+    bool contracts = false;
+    if (loop)
+      loop.getBody()->walk([&](vector::ContractionOp) { contracts = true; });
+    return isa<BlockArgument>(value) || contracts;
+  }
+
+  /// A copy of a whole tensor to another of its type stays one: folding would take its source for its result, and what is
+  /// to be written would be read in its place. Read through a view of another type, it does not fold. What was written as
+  /// a whole just before is taken as it is.
+  void keepCopies(IRRewriter &rewriter) {
+    llvm::SetVector<vector::TransferReadOp> whole;
+    getOperation().walk([&](vector::TransferWriteOp write) {
+      auto read = write.getVector().getDefiningOp<vector::TransferReadOp>();
+      auto type = dyn_cast<RankedTensorType>(write.getBase().getType());
+      if (read && type && type.hasStaticShape() && type.getRank() > 0 && read.getBase().getType() == type &&
+          read.getVectorType().getNumElements() == type.getNumElements() && !isAccumulator(read.getBase()))
+        whole.insert(read);
+    });
+    for (vector::TransferReadOp read : whole) {
+      auto write = read.getBase().getDefiningOp<vector::TransferWriteOp>();
+      if (write && write.getVectorType() == read.getVectorType() && write.getPermutationMap().isMinorIdentity() &&
+          read.getPermutationMap().isMinorIdentity()) {
+        rewriter.replaceOp(read, write.getVector());
+        continue;
+      }
+      Location loc = read.getLoc();
+      auto type = cast<RankedTensorType>(read.getBase().getType());
+      SmallVector<int64_t> shape(type.getShape());
+      shape.insert(shape.begin(), 1);
+      SmallVector<ReassociationIndices> groups = {{0, 1}};
+      for (int64_t dim = 1; dim < type.getRank(); ++dim)
+        groups.push_back({dim + 1});
+      rewriter.setInsertionPoint(read);
+      Value view = tensor::ExpandShapeOp::create(rewriter, loc, type.clone(shape), read.getBase(), groups);
+      SmallVector<Value> indices(read.getIndices());
+      indices.insert(indices.begin(), arith::ConstantIndexOp::create(rewriter, loc, 0));
+      AffineMap map = read.getPermutationMap().shiftDims(1);
+      rewriter.replaceOpWithNewOp<vector::TransferReadOp>(read, read.getVectorType(), view, indices,
+                                                          AffineMapAttr::get(map), read.getPadding(), read.getMask(),
+                                                          read.getInBoundsAttr());
+    }
   }
 
   LogicalResult cleanVectors() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel of tw.attention from core words alone, for when no plugin fuses it: two sweeps over the keys, one for the
 // maximum of each row, one for the weights.
+#include "ir/tw/DenseAttention.h"
 #include "ir/tw/PagedAttention.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,7 +15,7 @@ static constexpr int64_t kMostRows = 48;
 
 LogicalResult AttentionOp::buildKernel(KernelBuilder &kernel) {
   if (!getState())
-    return emitOpError("has no kernel form without a state: wanted the ragged form");
+    return buildDenseAttention(*this, kernel);
   PagedAttentionSpec spec{getOperation(), getQuery(), getState(), getSinks(), getScale().convertToDouble(),
                           getCausal() == "end", std::nullopt, 0.0, kMostRows};
   if (getWindow())

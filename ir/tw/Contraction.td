@@ -2,11 +2,10 @@
 #ifndef TILEWRIGHT_IR_TW_CONTRACTION
 #define TILEWRIGHT_IR_TW_CONTRACTION
 
-include "ir/tw/TwBase.td"
-include "ir/interfaces/Interfaces.td"
+include "ir/tw/Elementwise.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Tw_BatchMatmulOp : Tw_Op<"batch_matmul", [Pure, DeclareOpInterfaceMethods<Gradient>]> {
+def Tw_BatchMatmulOp : Tw_TiledOp<"batch_matmul", [DeclareOpInterfaceMethods<Gradient>]> {
   let summary = "Matrix products of the last two dimensions";
   let description = [{
     `y[..., m, n] = sum_k a[..., m, k] * b[..., k, n]`, or `b[..., n, k]` with `transpose_b`. Leading dimensions are equal

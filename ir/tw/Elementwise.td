@@ -7,6 +7,12 @@ include "ir/interfaces/Tiling.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+// An op that is cut to tiles by its loop map and lowered tile by tile.
+class Tw_TiledOp<string mnemonic, list<Trait> traits = []>
+    : Tw_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<TileLowering>], TiledByLoopMap.traits, traits)> {
+  let extraClassDefinition = TiledByLoopMap.methods;
+}
+
 // Loop d of an elementwise op follows dimension d of every operand and of the result.
 class Tw_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Tw_Op<mnemonic, !listconcat([Pure, SameOperandsAndResultShape, DeclareOpInterfaceMethods<TileLowering>,

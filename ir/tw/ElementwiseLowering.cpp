@@ -70,11 +70,15 @@ Value cast(OpBuilder &b, Location loc, Value x, Type to) {
   if (fromFloat && toFloat) {
     if (fromFloat.getWidth() < toFloat.getWidth())
       return arith::ExtFOp::create(b, loc, to, x);
-    if (fromFloat.getWidth() > toFloat.getWidth())
-      return arith::TruncFOp::create(b, loc, to, x);
-    Value wide = arith::ExtFOp::create(b, loc, b.getF32Type(), x);
-    return arith::TruncFOp::create(b, loc, to, wide);
+    // No instruction goes from f64 to 16 bits, or between two types of 16 bits.
+    if (toFloat.getWidth() < 32 && fromFloat.getWidth() > 32)
+      x = arith::TruncFOp::create(b, loc, b.getF32Type(), x);
+    if (fromFloat.getWidth() == toFloat.getWidth())
+      x = arith::ExtFOp::create(b, loc, b.getF32Type(), x);
+    return arith::TruncFOp::create(b, loc, to, x);
   }
+  if (toFloat && toFloat.getWidth() < 32)
+    return arith::TruncFOp::create(b, loc, to, cast(b, loc, x, b.getF32Type()));
   if (toFloat)
     return from.isInteger(1) ? arith::UIToFPOp::create(b, loc, to, x).getResult()
                              : arith::SIToFPOp::create(b, loc, to, x).getResult();
@@ -89,6 +93,8 @@ Value cast(OpBuilder &b, Location loc, Value x, Type to) {
     Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(from, 0));
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, x, zero);
   }
+  if (fromFloat && fromFloat.getWidth() < 32)
+    return floatToInt(b, loc, arith::ExtFOp::create(b, loc, b.getF32Type(), x), toInt);
   if (fromFloat)
     return floatToInt(b, loc, x, toInt);
   unsigned width = llvm::cast<IntegerType>(from).getWidth();
@@ -103,8 +109,8 @@ Value cast(OpBuilder &b, Location loc, Value x, Type to) {
   return arith::TruncIOp::create(b, loc, to, clamped);
 }
 
-/// The op on scalars; null when it is not elementwise.
-Value scalarForm(Operation *op, OpBuilder &b, ValueRange in) {
+/// The op on scalars of the element type; null when it is not elementwise.
+Value nativeForm(Operation *op, OpBuilder &b, ValueRange in) {
   Location loc = op->getLoc();
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](AddOp) { return arith::AddFOp::create(b, loc, in[0], in[1]); })
@@ -128,6 +134,21 @@ Value scalarForm(Operation *op, OpBuilder &b, ValueRange in) {
       .Case([&](SelectOp) { return arith::SelectOp::create(b, loc, in[0], in[1], in[2]); })
       .Case([&](CastOp c) { return cast(b, loc, in[0], c.getResult().getType().getElementType()); })
       .Default([](Operation *) { return Value(); });
+}
+
+/// The op on scalars. Floats narrower than f32 are computed in f32 and rounded once, which gives the same numbers for
+/// sums, products, quotients and roots.
+Value scalarForm(Operation *op, OpBuilder &b, ValueRange in) {
+  auto isNarrow = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; };
+  if (isa<SelectOp, CastOp>(op) || llvm::none_of(in.getTypes(), isNarrow))
+    return nativeForm(op, b, in);
+  Location loc = op->getLoc();
+  SmallVector<Value> wide = llvm::map_to_vector(in, [&](Value x) -> Value {
+    return isNarrow(x.getType()) ? arith::ExtFOp::create(b, loc, b.getF32Type(), x).getResult() : x;
+  });
+  Value y = nativeForm(op, b, wide);
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  return y && isNarrow(element) ? arith::TruncFOp::create(b, loc, element, y).getResult() : y;
 }
 
 } // namespace

@@ -10,15 +10,17 @@ using namespace mlir;
 
 namespace tilewright::tw {
 
-/// Row `row` of the ids, as an index.
-static Value idOfRow(TileBuilder &t, Value ids, Value row) {
-  return t.toIndex(tensor::ExtractOp::create(t.b, t.loc, ids, row));
+/// Row `row` of the ids, as an index into a table of `tableRows` rows. What checks ids runs before kernels; one that is
+/// outside of a static table all the same reads the nearest row, not memory of others.
+static Value idOfRow(TileBuilder &t, Value ids, Value row, int64_t tableRows) {
+  Value id = t.toIndex(tensor::ExtractOp::create(t.b, t.loc, ids, row));
+  return ShapedType::isDynamic(tableRows) ? id : t.max(t.min(id, t.constant(tableRows - 1)), t.constant(0));
 }
 
 LogicalResult GatherOp::buildKernel(KernelBuilder &kernel) {
   RankedTensorType type = getType(), from = getTable().getType();
-  if (type.getElementType() != from.getElementType() || !isa<FloatType>(from.getElementType()))
-    return emitOpError("has no kernel form for a table of ") << from << ", wanted the result's element type";
+  if (!isa<FloatType>(from.getElementType()))
+    return emitOpError("has no kernel form for a table of ") << from << " that is no weight of the model";
   TileBuilder t(kernel.builder(), kernel.loc());
   Value table = kernel.tensor(getTable()), ids = kernel.tensor(getIds()), destination = kernel.destination(0);
   if (!table || !ids || !destination)
@@ -26,12 +28,19 @@ LogicalResult GatherOp::buildKernel(KernelBuilder &kernel) {
   SmallVector<int64_t> sizes(type.getShape());
   sizes[0] = 1;
   SmallVector<OpFoldResult> offsets(type.getRank(), t.b.getIndexAttr(0));
+  if (llvm::is_contained(type.getShape(), 0)) { // nothing to copy
+    kernel.setChunks(KernelBuilder::Count::PaddedRows, 1, 0);
+    kernel.finish(0, destination);
+    return success();
+  }
   ValueRange done = kernel.forChunks(destination, [&](Value row, ValueRange state) -> SmallVector<Value> {
     SmallVector<OpFoldResult> at = offsets, to = offsets;
-    at[0] = idOfRow(t, ids, row);
+    at[0] = idOfRow(t, ids, row, from.getDimSize(0));
     to[0] = row;
     Value copy = t.elementwise(t.slice(table, at, sizes), t.slice(state[0], to, sizes),
-                               [](TileBuilder &, ValueRange a) { return a[0]; });
+                               [&](TileBuilder &s, ValueRange a) -> Value {
+                                 return a[0].getType() == type.getElementType() ? a[0] : s.toF32(a[0]);
+                               });
     return {t.insert(copy, state[0], to, sizes)};
   });
   kernel.setRowChunks(getResult(), 1, 1);
@@ -53,17 +62,23 @@ LogicalResult PackedGatherOp::buildKernel(KernelBuilder &kernel) {
   Value rowsPerGroup = t.constant(layout.rowsPerGroup);
   OpFoldResult zero = t.b.getIndexAttr(0);
   ValueRange done = kernel.forChunks(destination, [&](Value row, ValueRange state) -> SmallVector<Value> {
-    Value id = idOfRow(t, ids, row);
+    Value id = idOfRow(t, ids, row, getTable().getType().getDimSize(0) * layout.rowsPerGroup);
     Value group = t.div(id, rowsPerGroup), lane = t.rem(id, rowsPerGroup);
-    return t.loop(t.constant(0), t.constant(getType().getDimSize(1) / kStep), state,
-                  [&](Value block, ValueRange inner) -> SmallVector<Value> {
-                    Value decoded = storage.emitLoadF32(t.b, t.loc, table, group, block); // [32, 16]
-                    OpFoldResult column = t.mul(block, t.constant(kStep));
-                    Value from = t.slice(decoded, {zero, lane}, {kStep, 1}, {kStep});
-                    Value to = t.slice(inner[0], {row, column}, {1, kStep}, {kStep});
-                    Value copy = t.elementwise(from, to, [](TileBuilder &, ValueRange a) { return a[0]; });
-                    return {t.insert(copy, inner[0], {row, column}, {1, kStep})};
-                  });
+    auto copyBlock = [&](Value block, Value destination, int64_t count) -> Value {
+      Value decoded = storage.emitLoadF32(t.b, t.loc, table, group, block); // [32, 16]
+      OpFoldResult column = t.mul(block, t.constant(kStep));
+      Value from = t.slice(decoded, {zero, lane}, {count, 1}, {count});
+      Value to = t.slice(destination, {row, column}, {1, count}, {count});
+      Value copy = t.elementwise(from, to, [](TileBuilder &, ValueRange a) { return a[0]; });
+      return t.insert(copy, destination, {row, column}, {1, count});
+    };
+    int64_t blocks = getType().getDimSize(1) / kStep, rest = getType().getDimSize(1) % kStep;
+    SmallVector<Value> copied = t.loop(t.constant(0), t.constant(blocks), state, [&](Value block, ValueRange inner) {
+      return SmallVector<Value>{copyBlock(block, inner[0], kStep)};
+    });
+    if (rest)
+      copied[0] = copyBlock(t.constant(blocks), copied[0], rest);
+    return copied;
   });
   kernel.setRowChunks(getResult(), 1, 1);
   kernel.finish(0, done[0]);

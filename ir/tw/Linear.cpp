@@ -107,13 +107,13 @@ LogicalResult PackedLinearOp::verify() {
     return emitOpError("element ") << getElement() << " is no storage type";
   LayoutDescriptor layout = storage.getLayout();
   int64_t block = layout.blockElements, columns = input.getDimSize(1);
-  if (layout.rowsPerGroup != kGroupRows || block < 1 || columns % block != 0)
+  if (layout.rowsPerGroup != kGroupRows || block < 1 || (columns % block != 0 && !isa<FloatType>(getElement())))
     return emitOpError("input has ") << columns << " columns, wanted a multiple of the block of " << getElement()
                                      << ", " << block;
-  int64_t bytes = layout.packedBlockBytes();
-  if (weight.getRank() != 3 || weight.getDimSize(1) != columns / block || weight.getDimSize(2) != bytes)
+  int64_t bytes = layout.packedBlockBytes(), blocks = llvm::divideCeilSigned(columns, block);
+  if (weight.getRank() != 3 || weight.getDimSize(1) != blocks || weight.getDimSize(2) != bytes)
     return emitOpError("weight has shape ")
-           << shapeText(weight.getShape()) << ", wanted " << shapeText({ShapedType::kDynamic, columns / block, bytes});
+           << shapeText(weight.getShape()) << ", wanted " << shapeText({ShapedType::kDynamic, blocks, bytes});
   // (C2)
   bool isInteger = input.getElementType().isInteger(8);
   if (static_cast<bool>(getScales()) != isInteger || static_cast<bool>(getSums()) != isInteger)
@@ -168,12 +168,13 @@ LogicalResult PackedGatherOp::verify() {
     return emitOpError("element ") << getElement() << " is no storage type";
   LayoutDescriptor layout = storage.getLayout();
   int64_t block = layout.blockElements, columns = result.getDimSize(1), bytes = layout.packedBlockBytes();
-  if (block < 1 || columns % block != 0)
+  if (block < 1 || (columns % block != 0 && !isa<FloatType>(getElement())))
     return emitOpError("result has ") << columns << " columns, wanted a multiple of the block of " << getElement()
                                       << ", " << block;
-  if (table.getRank() != 3 || table.getDimSize(1) != columns / block || table.getDimSize(2) != bytes)
+  int64_t blocks = block < 1 ? 0 : llvm::divideCeilSigned(columns, block);
+  if (table.getRank() != 3 || table.getDimSize(1) != blocks || table.getDimSize(2) != bytes)
     return emitOpError("table has shape ")
-           << shapeText(table.getShape()) << ", wanted " << shapeText({ShapedType::kDynamic, columns / block, bytes});
+           << shapeText(table.getShape()) << ", wanted " << shapeText({ShapedType::kDynamic, blocks, bytes});
   return success();
 }
 

@@ -4,8 +4,7 @@
 
 include "ir/tw/Elementwise.td"
 
-def Tw_LinearOp : Tw_Op<"linear", [Pure,
-    InferTypeOpAdaptor, DeclareOpInterfaceMethods<Gradient>]> {
+def Tw_LinearOp : Tw_TiledOp<"linear", [InferTypeOpAdaptor, DeclareOpInterfaceMethods<Gradient>]> {
   let summary = "Linear map by a weight matrix [out, in]";
   let description = [{
     `y[..., o] = sum_i x[..., i] * w[o, i] + b[o]`. The weight may have a storage type (quantised); products accumulate in
@@ -27,9 +26,7 @@ def Tw_LinearOp : Tw_Op<"linear", [Pure,
   let hasVerifier = 1;
 }
 
-def Tw_QuantizeRowsOp : Tw_Op<"quantize_rows", !listconcat([Pure,
-    InferTypeOpAdaptor,
-    DeclareOpInterfaceMethods<TileLowering>], TiledByLoopMap.traits)> {
+def Tw_QuantizeRowsOp : Tw_TiledOp<"quantize_rows", [InferTypeOpAdaptor]> {
   let summary = "Activations to int8 by blocks of a row";
   let description = [{
     For each block of `block` neighbouring elements: `scale = max|x| / 127`, `q = round_half_even(x / scale)` (0 where the
@@ -46,12 +43,10 @@ def Tw_QuantizeRowsOp : Tw_Op<"quantize_rows", !listconcat([Pure,
   let arguments = (ins Tw_FloatTensor:$input, Tw_I64Attr:$block);
   let results = (outs RankedTensorOf<[I8]>:$quants, Tw_FloatTensor:$scales, Tw_FloatTensor:$sums);
   let assemblyFormat = "$input `block` $block attr-dict `:` type($input) `->` type($quants) `,` type($scales) `,` type($sums)";
-  let extraClassDefinition = TiledByLoopMap.methods;
   let hasVerifier = 1;
 }
 
-def Tw_PackedLinearOp : Tw_Op<"packed_linear", !listconcat([Pure, AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<TileLowering>], TiledByLoopMap.traits)> {
+def Tw_PackedLinearOp : Tw_TiledOp<"packed_linear", [AttrSizedOperandSegments]> {
   let summary = "Linear map by a packed weight";
   let description = [{
     `tw.linear` after the weight took its canonical packed layout `[groups, blocks, bytes]` of i8, described by the storage
@@ -74,7 +69,6 @@ def Tw_PackedLinearOp : Tw_Op<"packed_linear", !listconcat([Pure, AttrSizedOpera
   let results = (outs Tw_FloatTensor:$result);
   let assemblyFormat = [{ $input (`scales` `(` $scales^ `:` type($scales) `)`)? (`sums` `(` $sums^ `:` type($sums) `)`)?
     `weight` `(` $weight `:` type($weight) `)` (`bias` `(` $bias^ `:` type($bias) `)`)? attr-dict `:` type($input) `->` type($result) }];
-  let extraClassDefinition = TiledByLoopMap.methods;
   let hasVerifier = 1;
 }
 

@@ -28,8 +28,8 @@ public:
 private:
   /// acc[M, 16] over all blocks of group `group`.
   FailureOr<Value> columnGroup(Value group);
-  /// acc[M, 16] += x[M, 32] * w[32, 16]
-  Value floatStep(Value acc, Value group, Value block);
+  /// acc[M, 16] += x[M, 32] * w[32, 16], or the first `count` of these 32.
+  Value floatStep(Value acc, Value group, Value block, int64_t count);
   FailureOr<Value> integerStep(Value acc, Value group, Value block);
   Value index(Value block, int64_t factor) { return factor == 1 ? block : t.mul(block, t.constant(factor)); }
 
@@ -39,9 +39,12 @@ private:
   int64_t rows, depth;
 };
 
-Value PackedLinearTile::floatStep(Value acc, Value group, Value block) {
+Value PackedLinearTile::floatStep(Value acc, Value group, Value block, int64_t count) {
+  OpFoldResult zero = t.b.getIndexAttr(0);
   Value w = storage.emitLoadF32(t.b, t.loc, op.getWeight(), group, block);
-  Value x = t.slice(op.getInput(), {t.b.getIndexAttr(0), index(block, kStep)}, {rows, kStep});
+  if (count != kStep)
+    w = t.slice(w, {zero, zero}, {count, kGroup});
+  Value x = t.slice(op.getInput(), {zero, index(block, kStep)}, {rows, count});
   AffineExpr m = t.d(0), n = t.d(1), k = t.d(2);
   return t.generic({x, w}, acc, {t.map(3, {m, k}), t.map(3, {k, n}), t.map(3, {m, n})}, "ppr",
                    [](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(s.toF32(a[0]), a[1])); });
@@ -109,13 +112,15 @@ FailureOr<Value> PackedLinearTile::columnGroup(Value group) {
   SmallVector<Value> acc = t.loop(t.constant(0), t.constant(depth / kStep), t.filled({rows, kGroup}, 0.0),
                                   [&](Value block, ValueRange state) -> SmallVector<Value> {
                                     if (!op.getScales())
-                                      return {floatStep(state[0], group, block)};
+                                      return {floatStep(state[0], group, block, kStep)};
                                     FailureOr<Value> next = integerStep(state[0], group, block);
                                     done = succeeded(next);
                                     return {done ? *next : state[0]};
                                   });
   if (!done)
     return failure();
+  if (int64_t rest = depth % kStep)
+    return floatStep(acc[0], group, t.constant(depth / kStep), rest);
   return acc[0];
 }
 

@@ -19,7 +19,7 @@ def Tw_ConstantOp : Tw_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value
   let hasFolder = 1;
 }
 
-def Tw_IotaOp : Tw_Op<"iota", [Pure]> {
+def Tw_IotaOp : Tw_TiledOp<"iota"> {
   let summary = "Indices along one dimension";
   let description = [{
     `y[..., i, ...] = i`, i along `dim`; shape as `like`, element type i32.
@@ -37,7 +37,7 @@ def Tw_IotaOp : Tw_Op<"iota", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tw_BroadcastOp : Tw_Op<"broadcast", [Pure, DeclareOpInterfaceMethods<Gradient>]> {
+def Tw_BroadcastOp : Tw_TiledOp<"broadcast", [DeclareOpInterfaceMethods<Gradient>]> {
   let summary = "Repeats a tensor along new dimensions";
   let description = [{
     `y[i_0, ..., i_r] = x[i_dims[0], ..., i_dims[k]]`; the shape comes from `like`.
@@ -60,7 +60,7 @@ def Tw_BroadcastOp : Tw_Op<"broadcast", [Pure, DeclareOpInterfaceMethods<Gradien
 
 def Tw_ReduceKind : Tw_OneOf<["sum", "mean", "max", "min"]>;
 
-def Tw_ReduceOp : Tw_Op<"reduce", [Pure, DeclareOpInterfaceMethods<Gradient>]> {
+def Tw_ReduceOp : Tw_TiledOp<"reduce", [DeclareOpInterfaceMethods<Gradient>]> {
   let summary = "Reduction over dimensions";
   let description = [{
     Sum, mean, maximum or minimum over `dims`, which disappear from the shape. Floats accumulate in f32 or wider. The sum
@@ -81,7 +81,7 @@ def Tw_ReduceOp : Tw_Op<"reduce", [Pure, DeclareOpInterfaceMethods<Gradient>]> {
   let hasVerifier = 1;
 }
 
-def Tw_ReshapeOp : Tw_Op<"reshape", !listconcat([Pure, DeclareOpInterfaceMethods<TileLowering>, DeclareOpInterfaceMethods<Gradient>], TiledByLoopMap.traits)> {
+def Tw_ReshapeOp : Tw_TiledOp<"reshape", [DeclareOpInterfaceMethods<Gradient>]> {
   let summary = "The same elements in row-major order under another shape";
   let description = [{
     At most one dimension of the result is dynamic; it is computed from the number of elements.
@@ -97,12 +97,11 @@ def Tw_ReshapeOp : Tw_Op<"reshape", !listconcat([Pure, DeclareOpInterfaceMethods
   let arguments = (ins Tw_AnyTensor:$input);
   let results = (outs Tw_AnyTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
-  let extraClassDefinition = TiledByLoopMap.methods;
   let hasVerifier = 1;
   let hasFolder = 1;
 }
 
-def Tw_TransposeOp : Tw_Op<"transpose", [Pure, DeclareOpInterfaceMethods<Gradient>]> {
+def Tw_TransposeOp : Tw_TiledOp<"transpose", [DeclareOpInterfaceMethods<Gradient>]> {
   let summary = "Permutes dimensions";
   let description = [{
     Dimension i of the result is dimension `perm[i]` of the input.
@@ -121,7 +120,7 @@ def Tw_TransposeOp : Tw_Op<"transpose", [Pure, DeclareOpInterfaceMethods<Gradien
   let hasFolder = 1;
 }
 
-def Tw_SliceOp : Tw_Op<"slice", [Pure, DeclareOpInterfaceMethods<Gradient>]> {
+def Tw_SliceOp : Tw_TiledOp<"slice", [DeclareOpInterfaceMethods<Gradient>]> {
   let summary = "A range of one dimension";
   let description = [{
     Elements `start <= i < start + size` of dimension `dim`; size -1 means up to the end.
@@ -141,7 +140,7 @@ def Tw_SliceOp : Tw_Op<"slice", [Pure, DeclareOpInterfaceMethods<Gradient>]> {
   let hasFolder = 1;
 }
 
-def Tw_ConcatOp : Tw_Op<"concat", [Pure, DeclareOpInterfaceMethods<Gradient>]> {
+def Tw_ConcatOp : Tw_TiledOp<"concat", [DeclareOpInterfaceMethods<Gradient>]> {
   let summary = "Joins tensors along a dimension";
   let description = [{
     Example:

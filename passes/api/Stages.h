@@ -22,6 +22,7 @@ struct PipelineOptions {
   std::string numerics = "fast"; ///< "precise" or "fast"
   std::string shapeClass = "decode"; ///< rows of the step form being compiled: "decode", "small" or "prefill"
   std::string kvType = "f32";        ///< how states of f32 are kept: "f32" or "bf16"
+  std::vector<std::string> withoutKernels; ///< ops, by name, that are compiled by their reference lowering
 };
 
 /// One pass at a stage.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/api/ProgramPlan.h"
 
+#include "ir/tw/RowCount.h"
 #include "ir/tw/Tw.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/bufferize/InterferencePlan.h"
@@ -88,15 +89,16 @@ private:
       }
       bytes *= static_cast<uint64_t>(size);
     }
-    bytes = llvm::alignTo(bytes, bufferAlignment);
     if (type.hasStaticShape())
-      return UnitSize{ArenaRegion::Constant, bytes};
+      return UnitSize{ArenaRegion::Constant, llvm::alignTo(bytes, bufferAlignment)};
     FailureOr<Attribute> dim = leadingDim(value);
     if (succeeded(dim))
       if (auto name = dyn_cast<StringAttr>(*dim)) {
-        if (name.getValue() == "N")
+        tw::RowCount rows = tw::RowCount::parse(name.getValue());
+        bytes = llvm::alignTo(bytes * static_cast<uint64_t>(rows.factor), bufferAlignment);
+        if (rows.base == "N")
           return UnitSize{ArenaRegion::Rows, bytes};
-        if (name.getValue() == "R")
+        if (rows.base == "R")
           return UnitSize{ArenaRegion::LogitRows, bytes};
       }
     return emitError(value.getLoc(), "cannot tell what the first dimension of ")

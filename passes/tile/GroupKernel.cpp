@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/tile/GroupKernel.h"
 
+#include "ir/tw/RowCount.h"
 #include "ir/tw/Tw.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,18 +26,32 @@ namespace {
 constexpr int64_t kChunkBytes = 128 * 1024;
 /// Column chunks wanted, so that threads find work.
 constexpr int64_t kWantedChunks = 8;
+/// Elements of the largest result of one tile of an op without rows.
+constexpr int64_t kStaticTileElements = 4096;
+
+/// The largest divisor of `extent` that is at most `limit`, at least 1.
+int64_t largestDivisor(int64_t extent, int64_t limit) {
+  for (int64_t d = std::min(extent, limit); d > 1; --d)
+    if (extent % d == 0)
+      return d;
+  return 1;
+}
 
 class GroupKernelBuilder {
 public:
   GroupKernelBuilder(const KernelGroup &group, const KernelGroups &groups, const ShapeClass &shapeClass,
                      KernelFunction &kernel)
       : group(group), groups(groups), kernel(kernel), b(kernel.builder()), loc(kernel.function().getLoc()),
-        rowTile(group.rows == "R" ? shapeClass.logitRowMultiple : shapeClass.rowMultiple) {}
+        count(tw::RowCount::parse(group.rows)), rowTile(count.base == "R" ? shapeClass.logitRowMultiple : shapeClass.rowMultiple) {}
 
   LogicalResult build();
 
 private:
+  LogicalResult buildStatic(SmallVectorImpl<Value> &destinations);
+  LogicalResult lower(ArrayRef<Value> destinations);
   LogicalResult clone(Operation *op);
+  /// Whether a tile of `view`, which no group computes, is made in the kernel, and not the whole view in the program.
+  bool isRecomputed(Operation *view) const;
   int64_t weightBytesOfUnit() const;
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
   Value times(Value value, int64_t factor) {
@@ -44,9 +59,15 @@ private:
   }
   /// The tile of every output for rows at `row` and columns at `units` * unit; inserted into `destinations`.
   LogicalResult tile(Value row, Value units, int64_t columns, SmallVectorImpl<Value> &destinations);
+  /// The tile of every output that stands where `position` says.
+  using Position =
+      llvm::function_ref<LogicalResult(Value output, SmallVectorImpl<OpFoldResult> &, SmallVectorImpl<OpFoldResult> &)>;
+  LogicalResult tile(SmallVectorImpl<Value> &destinations, Position position);
   /// Where in `value` columns [units * unit, + columns) of the group lie.
   LogicalResult tilePosition(Value value, Value row, Value units, int64_t columns,
                              SmallVectorImpl<OpFoldResult> &offsets, SmallVectorImpl<OpFoldResult> &sizes);
+  /// `tile` written to `place` by a generic: as an insertion alone it would become a copy between strided memories.
+  linalg::GenericOp store(Value tile, Value place);
   LogicalResult fuse(SmallVectorImpl<tensor::ExtractSliceOp> &slices);
   LogicalResult lowerTiles();
   /// Tiles take their places: in the result where their op can write to it, else in a buffer of their own.
@@ -69,6 +90,7 @@ private:
   KernelFunction &kernel;
   OpBuilder &b;
   Location loc;
+  tw::RowCount count; ///< of the group's rows
   int64_t rowTile;
   IRMapping mapping;                   ///< the program's values -> the kernel's
   llvm::SetVector<Operation *> clones; ///< the group's ops on whole tensors; they disappear
@@ -76,12 +98,17 @@ private:
   SmallVector<linalg::GenericOp> stores; ///< of tiles into results
 };
 
+bool GroupKernelBuilder::isRecomputed(Operation *view) const {
+  auto reshape = dyn_cast<tw::ReshapeOp>(view);
+  return !reshape || (group.kind != KernelGroup::Kind::Static && succeeded(reshape.getLoopMap()));
+}
+
 LogicalResult GroupKernelBuilder::clone(Operation *op) {
   for (Value operand : op->getOperands()) {
     if (mapping.contains(operand))
       continue;
     Operation *producer = operand.getDefiningOp();
-    if (producer && isView(producer, groups)) {
+    if (producer && isView(producer, groups) && isRecomputed(producer)) {
       if (failed(clone(producer)))
         return failure();
       continue;
@@ -119,8 +146,6 @@ LogicalResult GroupKernelBuilder::tilePosition(Value value, Value row, Value uni
     offsets.push_back(b.getIndexAttr(0));
     sizes.push_back(b.getIndexAttr(extent));
   }
-  if (group.kind == KernelGroup::Kind::Static)
-    return success();
   offsets[0] = row;
   sizes[0] = b.getIndexAttr(rowTile);
   if (!units)
@@ -174,25 +199,41 @@ LogicalResult GroupKernelBuilder::fuse(SmallVectorImpl<tensor::ExtractSliceOp> &
 }
 
 LogicalResult GroupKernelBuilder::tile(Value row, Value units, int64_t columns, SmallVectorImpl<Value> &destinations) {
-  SmallVector<tensor::ExtractSliceOp> slices;
+  return tile(destinations, [&](Value output, SmallVectorImpl<OpFoldResult> &offsets, SmallVectorImpl<OpFoldResult> &sizes) {
+    return tilePosition(output, row, units, columns, offsets, sizes);
+  });
+}
+
+linalg::GenericOp GroupKernelBuilder::store(Value tile, Value place) {
+  unsigned rank = cast<RankedTensorType>(tile.getType()).getRank();
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> parallel(rank, utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+      b, loc, place.getType(), ValueRange(tile), ValueRange(place), maps, parallel,
+      [](OpBuilder &inner, Location at, ValueRange args) { linalg::YieldOp::create(inner, at, args[0]); });
+}
+
+LogicalResult GroupKernelBuilder::tile(SmallVectorImpl<Value> &destinations, Position position) {
+  SmallVector<tensor::ExtractSliceOp> slices, places;
+  SmallVector<linalg::GenericOp> tiles;
   for (auto [output, destination] : llvm::zip_equal(outputs, destinations)) {
     SmallVector<OpFoldResult> offsets, sizes;
-    if (failed(tilePosition(output, row, units, columns, offsets, sizes)))
+    if (failed(position(output, offsets, sizes)))
       return failure();
     SmallVector<OpFoldResult> strides(offsets.size(), b.getIndexAttr(1));
     slices.push_back(tensor::ExtractSliceOp::create(b, loc, mapping.lookup(output), offsets, sizes, strides));
-    // Written by a generic: as an insertion alone it would become a copy between strided memories.
-    Value place = tensor::ExtractSliceOp::create(b, loc, destination, offsets, sizes, strides);
-    unsigned rank = offsets.size();
-    SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(rank));
-    SmallVector<utils::IteratorType> parallel(rank, utils::IteratorType::parallel);
-    auto store = linalg::GenericOp::create(
-        b, loc, place.getType(), ValueRange(slices.back().getResult()), place, maps, parallel,
-        [](OpBuilder &inner, Location at, ValueRange args) { linalg::YieldOp::create(inner, at, args[0]); });
-    stores.push_back(store);
-    destination = tensor::InsertSliceOp::create(b, loc, store.getResult(0), destination, offsets, sizes, strides);
+    auto place = tensor::ExtractSliceOp::create(b, loc, destination, offsets, sizes, strides);
+    stores.push_back(store(slices.back().getResult(), place));
+    places.push_back(place);
+    tiles.push_back(stores.back());
   }
-  return fuse(slices);
+  if (failed(fuse(slices)))
+    return failure();
+  // Behind every op of the tile: one that reads another output's tile reads it before it becomes part of the result.
+  for (auto [destination, place, store] : llvm::zip_equal(destinations, places, tiles))
+    destination = tensor::InsertSliceOp::create(b, loc, store.getResult(0), destination, place.getMixedOffsets(),
+                                                place.getMixedSizes(), place.getMixedStrides());
+  return success();
 }
 
 LogicalResult GroupKernelBuilder::lowerTiles() {
@@ -209,18 +250,36 @@ LogicalResult GroupKernelBuilder::lowerTiles() {
   return success();
 }
 
+/// What `tile` was before linalg ops and insertions wrote to it.
+static Value beginningOf(Value tile) {
+  while (auto result = dyn_cast<OpResult>(tile)) {
+    if (auto op = dyn_cast<linalg::LinalgOp>(result.getOwner()))
+      tile = op.getDpsInits()[result.getResultNumber()];
+    else if (auto insert = dyn_cast<tensor::InsertSliceOp>(result.getOwner()))
+      tile = insert.getDest();
+    else
+      break;
+  }
+  return tile;
+}
+
 void GroupKernelBuilder::placeTiles() {
   for (linalg::GenericOp store : stores) {
-    auto tile = cast<OpResult>(store.getOperand(0));
-    auto producer = dyn_cast<linalg::GenericOp>(tile.getOwner());
-    if (!producer || producer->getBlock() != store->getBlock())
-      continue;
-    OpOperand &init = producer.getDpsInitsMutable()[tile.getResultNumber()];
-    if (!init.get().getDefiningOp<tensor::EmptyOp>())
+    Value tile = store.getOperand(0);
+    Value beginning = beginningOf(tile);
+    Operation *empty = beginning.getDefiningOp();
+    if (!isa_and_nonnull<tensor::EmptyOp, bufferization::AllocTensorOp>(empty) || tile == beginning ||
+        empty->getBlock() != store->getBlock() || beginning.getType() != tile.getType())
       continue;
     auto place = store.getDpsInits()[0].getDefiningOp<tensor::ExtractSliceOp>();
-    place->moveBefore(producer);
-    init.set(place);
+    bool isKnownThere = llvm::all_of(place->getOperands(), [&](Value operand) {
+      Operation *op = operand.getDefiningOp();
+      return !op || op->getBlock() != empty->getBlock() || op->isBeforeInBlock(empty);
+    });
+    if (!isKnownThere)
+      continue;
+    place->moveBefore(empty);
+    beginning.replaceAllUsesWith(place.getResult());
     store.getResult(0).replaceAllUsesWith(tile);
     store.erase();
   }
@@ -248,28 +307,23 @@ LogicalResult GroupKernelBuilder::build() {
       return failure();
   }
 
+  if (group.kind == KernelGroup::Kind::Static)
+    return buildStatic(destinations);
   MLIRContext *context = b.getContext();
-  bool anchored = group.kind == KernelGroup::Kind::Anchored, rows = group.kind != KernelGroup::Kind::Static;
+  bool anchored = group.kind == KernelGroup::Kind::Anchored;
   int64_t fullUnits = anchored ? group.columns / group.unit : 1;
   int64_t tail = anchored ? group.columns % group.unit : 0;
   int64_t units = fullUnits + (tail != 0);
   int64_t perChunk = std::clamp<int64_t>(kChunkBytes / weightBytesOfUnit(), 1, llvm::divideCeil(units, kWantedChunks));
   int64_t columnChunks = llvm::divideCeil(units, perChunk);
-  AffineExpr count = getAffineConstantExpr(columnChunks, context);
-  if (rows) {
-    StepCount of = group.rows == "R" ? StepCount::LogitRows : StepCount::PaddedRows;
-    count = stepCount(of, context).floorDiv(rowTile) * columnChunks;
-  }
-  kernel.setChunks(count);
+  StepCount of = count.base == "R" ? StepCount::LogitRows : StepCount::PaddedRows;
+  kernel.setChunks((stepCount(of, context) * count.factor).floorDiv(rowTile) * columnChunks);
 
   Value zero = constant(0);
-  Value rowTiles;
-  if (rows)
-    rowTiles = rowTile == 1 ? kernel.symbol(group.rows)
-                            : arith::DivUIOp::create(b, loc, kernel.symbol(group.rows), constant(rowTile)).getResult();
+  Value rowTiles = rowTile == 1
+                       ? kernel.symbol(group.rows)
+                       : arith::DivUIOp::create(b, loc, kernel.symbol(group.rows), constant(rowTile)).getResult();
   auto chunkBody = [&](Value chunk, SmallVectorImpl<Value> &inner) -> LogicalResult {
-    if (!rows)
-      return tile({}, {}, group.columns, inner);
     // Chunks of the same columns follow each other: their weights stay in the cache.
     Value row = columnChunks == 1 ? chunk : arith::RemUIOp::create(b, loc, chunk, rowTiles).getResult();
     row = times(row, rowTile);
@@ -307,6 +361,77 @@ LogicalResult GroupKernelBuilder::build() {
   };
   if (failed(loop(kernel.begin(), kernel.end(), destinations, chunkBody)))
     return failure();
+  return lower(destinations);
+}
+
+/// A chunk is one tile of the op's loops: the innermost ones as far as a tile takes them, the others one by one.
+LogicalResult GroupKernelBuilder::buildStatic(SmallVectorImpl<Value> &destinations) {
+  Operation *op = clones.back();
+  FailureOr<LoopMap> map = cast<LoopMapped>(op).getLoopMap();
+  int64_t elements = 1;
+  bool isEmpty = false;
+  for (auto [result, dims] : llvm::zip_equal(op->getResults(), map->results)) {
+    int64_t whole = 1; // elements of dimensions that are never cut, and of one step of a loop
+    auto type = cast<RankedTensorType>(result.getType());
+    isEmpty |= type.getNumElements() == 0;
+    for (auto [d, dim] : llvm::enumerate(dims))
+      whole *= dim.loop == LoopDim::kWhole ? type.getDimSize(d) : dim.factor;
+    elements = std::max(elements, whole);
+  }
+  if (isEmpty) {
+    kernel.setChunks(getAffineConstantExpr(0, b.getContext()));
+    return lower(destinations);
+  }
+  auto isEmptyTensor = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements() == 0; };
+  if (llvm::any_of(op->getOperands(), isEmptyTensor)) {
+    // Nothing to cut: a result of nothing.
+    kernel.setChunks(getAffineConstantExpr(1, b.getContext()));
+    auto whole = [&](Value, SmallVectorImpl<Value> &inner) {
+      clones.remove(op);
+      for (auto [output, destination] : llvm::zip_equal(outputs, inner))
+        destination = store(mapping.lookup(output), destination).getResult(0);
+      return success();
+    };
+    if (failed(loop(kernel.begin(), kernel.end(), destinations, whole)))
+      return failure();
+    return lower(destinations);
+  }
+  SmallVector<int64_t> sizes, counts;
+  int64_t chunks = 1;
+  for (Range range : loopDomain(op, map, b)) {
+    std::optional<int64_t> extent = getConstantIntValue(range.size);
+    if (!extent)
+      return op->emitOpError("has no kernel form for dynamic dimensions behind the first");
+    counts.push_back(*extent);
+  }
+  sizes.assign(counts.size(), 1);
+  for (int64_t l = static_cast<int64_t>(counts.size()) - 1; l >= 0; --l) {
+    sizes[l] = largestDivisor(counts[l], kStaticTileElements / elements);
+    elements *= sizes[l];
+    counts[l] /= sizes[l];
+    chunks *= counts[l];
+  }
+  kernel.setChunks(getAffineConstantExpr(chunks, b.getContext()));
+  auto chunkBody = [&](Value chunk, SmallVectorImpl<Value> &inner) -> LogicalResult {
+    SmallVector<OpFoldResult> loopOffsets(counts.size(), b.getIndexAttr(0)), loopSizes = getAsIndexOpFoldResult(b.getContext(), sizes);
+    Value rest = chunk;
+    for (int64_t l = static_cast<int64_t>(counts.size()) - 1; l >= 0; --l) {
+      if (counts[l] == 1)
+        continue;
+      loopOffsets[l] = times(arith::RemUIOp::create(b, loc, rest, constant(counts[l])), sizes[l]);
+      rest = arith::DivUIOp::create(b, loc, rest, constant(counts[l]));
+    }
+    return tile(inner, [&](Value output, SmallVectorImpl<OpFoldResult> &offsets, SmallVectorImpl<OpFoldResult> &resultSizes) {
+      return resultTileOfLoops(op, map, b, cast<OpResult>(output).getResultNumber(), loopOffsets, loopSizes, offsets,
+                               resultSizes);
+    });
+  };
+  if (failed(loop(kernel.begin(), kernel.end(), destinations, chunkBody)))
+    return failure();
+  return lower(destinations);
+}
+
+LogicalResult GroupKernelBuilder::lower(ArrayRef<Value> destinations) {
   for (auto [output, destination] : llvm::zip_equal(outputs, destinations))
     kernel.finish(output, destination);
 
@@ -320,7 +445,7 @@ LogicalResult GroupKernelBuilder::build() {
   if (!clones.empty())
     return clones.front()->emitOpError("is read by its kernel outside of tiles");
   OpBuilder::InsertionGuard guard(b);
-  IRRewriter rewriter(context);
+  IRRewriter rewriter(b.getContext());
   DominanceInfo dominance(kernel.function());
   eliminateCommonSubExpressions(rewriter, dominance, kernel.function());
   if (failed(lowerTiles()))

@@ -23,7 +23,7 @@ struct KernelGroup {
     Whole,    ///< one op that builds its kernel itself (WholeKernel)
   };
   Kind kind;
-  llvm::StringRef rows;                     ///< what the rows count ("N", "R"); empty for Static and Whole
+  llvm::StringRef rows;                     ///< what the rows count ("N", "R", "N*9"); empty for Static and Whole
   int64_t columns = 1;                      ///< elements of an anchor's row
   int64_t unit = 1;                         ///< columns of a tile
   llvm::SetVector<mlir::Operation *> ops;   ///< in program order

@@ -21,21 +21,29 @@ constexpr llvm::StringLiteral passFlag = "tile-pack-weights";
 /// Values that are one of the module's weights of rank 2, from a linear map or gather back to their globals.
 class PackedWeights {
 public:
-  explicit PackedWeights(ModuleOp module) : module(module) {
+  /// Weights that stem from `unpacked` (globals, and arguments of functions that nobody calls) stay as they are.
+  PackedWeights(ModuleOp module, const llvm::DenseSet<void *> &unpacked) : module(module), unpacked(unpacked) {
     module.walk([&](func::CallOp call) { calls[call.getCallee()].push_back(call); });
   }
 
+  /// Whether `value` is a weight wherever it comes from, or an argument that nobody passes: not one that is computed.
+  bool isWeight(Value value) const;
   /// Adds the weight `value` that `user` reads.
   LogicalResult add(Value value, Operation *user);
+  /// A value found with a use that cannot read a packed weight, and that use; null when there is none.
+  std::pair<Value, Operation *> otherUse();
+  /// Where `value` comes from: globals, and arguments of functions that nobody calls.
+  void rootsOf(Value value, llvm::DenseSet<void *> &roots) const;
   /// Retypes everything found.
-  LogicalResult pack();
+  void pack();
 
 private:
   /// [groups, blocks, bytes] of a weight of this type.
   FailureOr<RankedTensorType> packedType(Operation *user, RankedTensorType type);
-  LogicalResult checkUses(Value value);
+  Operation *otherUseOf(Value value);
 
   ModuleOp module;
+  const llvm::DenseSet<void *> &unpacked;
   llvm::StringMap<SmallVector<func::CallOp>> calls;
   llvm::SetVector<Value> values;
   llvm::SetVector<Operation *> globals;
@@ -49,14 +57,43 @@ FailureOr<RankedTensorType> PackedWeights::packedType(Operation *user, RankedTen
   if (type.getRank() != 2 || !type.hasStaticShape())
     return user->emitOpError("reads a weight of type ") << type << ", wanted a static shape of rank 2";
   LayoutDescriptor layout = storage.getLayout();
-  if (type.getDimSize(1) % layout.blockElements)
+  // The last block of a row of floats is filled up with zeros.
+  if (type.getDimSize(1) % layout.blockElements && !isa<FloatType>(type.getElementType()))
     return user->emitOpError("reads a weight of type ")
            << type << " whose rows are no multiple of the " << layout.blockElements << " elements of a block of "
            << type.getElementType();
   return RankedTensorType::get({llvm::divideCeilSigned(type.getDimSize(0), layout.rowsPerGroup),
-                                type.getDimSize(1) / static_cast<int64_t>(layout.blockElements),
+                                llvm::divideCeilSigned(type.getDimSize(1), layout.blockElements),
                                 static_cast<int64_t>(layout.packedBlockBytes())},
                                IntegerType::get(type.getContext(), 8));
+}
+
+bool PackedWeights::isWeight(Value value) const {
+  if (value.getDefiningOp() && !isa<ml_program::GlobalLoadConstOp>(value.getDefiningOp()))
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (!function || !llvm::all_of(calls.lookup(function.getSymName()), [&](func::CallOp call) {
+          return isWeight(call.getOperand(argument.getArgNumber()));
+        }))
+      return false;
+  }
+  llvm::DenseSet<void *> roots;
+  rootsOf(value, roots);
+  return llvm::none_of(roots, [&](void *root) { return unpacked.contains(root); });
+}
+
+void PackedWeights::rootsOf(Value value, llvm::DenseSet<void *> &roots) const {
+  if (auto load = value.getDefiningOp<ml_program::GlobalLoadConstOp>()) {
+    roots.insert(SymbolTable::lookupNearestSymbolFrom(load, load.getGlobal()));
+    return;
+  }
+  auto argument = cast<BlockArgument>(value);
+  SmallVector<func::CallOp> callers = calls.lookup(cast<func::FuncOp>(argument.getOwner()->getParentOp()).getSymName());
+  if (callers.empty())
+    roots.insert(value.getAsOpaquePointer());
+  for (func::CallOp call : callers)
+    rootsOf(call.getOperand(argument.getArgNumber()), roots);
 }
 
 LogicalResult PackedWeights::add(Value value, Operation *user) {
@@ -69,17 +106,15 @@ LogicalResult PackedWeights::add(Value value, Operation *user) {
     globals.insert(global);
     return success();
   }
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
-  if (!function)
-    return user->emitOpError("reads a weight that is computed, wanted one of the model's weights");
+  auto argument = cast<BlockArgument>(value);
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   for (func::CallOp call : calls.lookup(function.getSymName()))
     if (failed(add(call.getOperand(argument.getArgNumber()), user)))
       return failure();
   return success();
 }
 
-LogicalResult PackedWeights::checkUses(Value value) {
+Operation *PackedWeights::otherUseOf(Value value) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (auto linear = dyn_cast<tw::LinearOp>(user); linear && use.get() == linear.getWeight() && use.getOperandNumber() == 1)
@@ -91,22 +126,40 @@ LogicalResult PackedWeights::checkUses(Value value) {
       if (callee && !callee.isExternal() && values.contains(callee.getArgument(use.getOperandNumber())))
         continue;
     }
-    return user->emitOpError("reads a packed weight of type ")
-           << value.getType() << ", which only tw.linear and tw.gather can";
+    return user;
   }
-  return success();
+  return nullptr;
 }
 
-LogicalResult PackedWeights::pack() {
+std::pair<Value, Operation *> PackedWeights::otherUse() {
   // Every load of a packed global is packed.
   module.walk([&](ml_program::GlobalLoadConstOp load) {
     if (globals.contains(SymbolTable::lookupNearestSymbolFrom(load, load.getGlobal())))
       values.insert(load.getResult());
   });
   for (Value value : values)
-    if (failed(checkUses(value)))
-      return failure();
+    if (Operation *user = otherUseOf(value))
+      return {value, user};
+  return {};
+}
 
+/// The linear map on rows of a matrix.
+static Operation *packLinear(OpBuilder &b, tw::LinearOp op, Value weight, TypeAttr element) {
+  Value input = op.getInput();
+  RankedTensorType type = op.getType(), from = op.getInput().getType();
+  auto matrix = [](RankedTensorType type) {
+    int64_t rows = 1;
+    for (int64_t extent : type.getShape().drop_back())
+      rows = ShapedType::isDynamic(extent) || ShapedType::isDynamic(rows) ? ShapedType::kDynamic : rows * extent;
+    return type.clone({rows, type.getShape().back()});
+  };
+  if (type.getRank() != 2)
+    input = tw::ReshapeOp::create(b, op.getLoc(), matrix(from), input);
+  auto packed = tw::PackedLinearOp::create(b, op.getLoc(), matrix(type), input, Value(), Value(), weight, op.getBias(), element);
+  return type.getRank() == 2 ? packed.getOperation() : tw::ReshapeOp::create(b, op.getLoc(), type, packed).getOperation();
+}
+
+void PackedWeights::pack() {
   SmallVector<Operation *> replaced;
   for (Value value : values)
     for (Operation *user : value.getUsers()) {
@@ -115,8 +168,7 @@ LogicalResult PackedWeights::pack() {
       auto element = TypeAttr::get(type.getElementType());
       Operation *packed = nullptr;
       if (auto linear = dyn_cast<tw::LinearOp>(user))
-        packed = tw::PackedLinearOp::create(b, user->getLoc(), linear.getType(), linear.getInput(), Value(), Value(), value,
-                                            linear.getBias(), element);
+        packed = packLinear(b, linear, value, element);
       else if (auto gather = dyn_cast<tw::GatherOp>(user))
         packed = tw::PackedGatherOp::create(b, user->getLoc(), gather.getType(), value, gather.getIds(), element);
       if (!packed)
@@ -150,7 +202,6 @@ LogicalResult PackedWeights::pack() {
                                          function.getFunctionType().getResults()));
     }
   }
-  return success();
 }
 
 class PackWeightsPass : public PassWrapper<PackWeightsPass, OperationPass<ModuleOp>> {
@@ -161,7 +212,25 @@ public:
   void getDependentDialects(DialectRegistry &registry) const override { registry.insert<tw::TwDialect>(); }
 
   void runOnOperation() override {
-    PackedWeights weights(getOperation());
+    // A weight of floats that other ops read too has no packed layout, and with it all that it stands for.
+    llvm::DenseSet<void *> unpacked;
+    while (true) {
+      PackedWeights weights(getOperation(), unpacked);
+      if (failed(collect(weights)))
+        return signalPassFailure();
+      auto [value, user] = weights.otherUse();
+      if (!value)
+        return weights.pack();
+      if (!isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType())) {
+        user->emitOpError("reads a packed weight of type ") << value.getType() << ", which only tw.linear and tw.gather can";
+        return signalPassFailure();
+      }
+      weights.rootsOf(value, unpacked);
+    }
+  }
+
+private:
+  LogicalResult collect(PackedWeights &weights) {
     WalkResult walked = getOperation().walk([&](Operation *op) {
       Value weight;
       if (auto linear = dyn_cast<tw::LinearOp>(op))
@@ -170,10 +239,11 @@ public:
       else if (auto gather = dyn_cast<tw::GatherOp>(op);
                gather && cast<RankedTensorType>(gather.getTable().getType()).hasStaticShape())
         weight = gather.getTable();
-      return weight && failed(weights.add(weight, op)) ? WalkResult::interrupt() : WalkResult::advance();
+      // What is computed has no packed layout; ops on plain tensors read it.
+      return weight && weights.isWeight(weight) && failed(weights.add(weight, op)) ? WalkResult::interrupt()
+                                                                                   : WalkResult::advance();
     });
-    if (walked.wasInterrupted() || failed(weights.pack()))
-      signalPassFailure();
+    return failure(walked.wasInterrupted());
   }
 };
 

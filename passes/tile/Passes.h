@@ -6,6 +6,11 @@
 
 namespace tilewright {
 
+/// Technique ops without a kernel form, and those named in `withoutKernels`, become the core ops that define them.
+std::unique_ptr<mlir::Pass> createTileLowerByReferencePass(llvm::StringRef shapeClass = "decode",
+                                                           llvm::StringRef numerics = "precise",
+                                                           llvm::StringRef kvType = "f32",
+                                                           llvm::ArrayRef<std::string> withoutKernels = {});
 /// Weights take their canonical packed layout; linear maps and gathers read it.
 std::unique_ptr<mlir::Pass> createTilePackWeightsPass();
 /// Inputs of packed linear maps become int8 where the weight's storage type has an integer form.

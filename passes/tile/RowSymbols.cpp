@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/tile/RowSymbols.h"
 
+#include "ir/tw/RowCount.h"
 #include "ir/tw/Tw.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -62,6 +63,21 @@ StringRef RowSymbols::compute(Value value) {
     if (!callee || callee.isExternal())
       return kRows;
     return find(callee.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
+  }
+  if (auto reshape = dyn_cast<tw::ReshapeOp>(op)) {
+    // [N, 9, 64] has 9 rows of [N * 9, 64] for each of its own.
+    auto rowElements = [](RankedTensorType type) {
+      int64_t elements = type.getRank() > 0 && type.isDynamicDim(0) ? 1 : 0;
+      for (int64_t extent : type.getShape().drop_front(std::min<int64_t>(1, type.getRank())))
+        elements = ShapedType::isDynamic(extent) ? 0 : elements * extent;
+      return elements;
+    };
+    tw::RowCount rows = tw::RowCount::parse(find(reshape.getInput()));
+    int64_t from = rowElements(reshape.getInput().getType()), to = rowElements(reshape.getType());
+    if (from > 0 && to > 0 && from != to && !rows.base.empty() && rows.factor * from % to == 0) {
+      rows.factor = rows.factor * from / to;
+      return StringAttr::get(value.getContext(), rows.name()).getValue();
+    }
   }
   for (Value operand : op->getOperands())
     if (StringRef name = find(operand); !name.empty())

@@ -3,6 +3,7 @@
 #include "passes/tile/GroupKernel.h"
 
 #include "ir/interfaces/Interfaces.h"
+#include "ir/tw/RowCount.h"
 #include "ir/tw/Tw.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -76,7 +77,11 @@ public:
   }
 
   void setRowChunks(Value value, int64_t divisor, int64_t factor) override {
-    setChunks(kernel.rowSymbols().of(value) == "R" ? Count::LogitRows : Count::PaddedRows, divisor, factor);
+    if (auto type = cast<RankedTensorType>(value.getType()); !type.isDynamicDim(0))
+      return kernel.setChunks(getAffineConstantExpr(type.getDimSize(0) / divisor * factor, op->getContext()));
+    tw::RowCount rows = tw::RowCount::parse(kernel.rowSymbols().of(value));
+    StepCount of = rows.base == "R" ? StepCount::LogitRows : StepCount::PaddedRows;
+    kernel.setChunks((stepCount(of, op->getContext()) * rows.factor).floorDiv(divisor) * factor);
   }
 
   void finish(unsigned index, Value value) override { kernel.finish(op->getResult(index), value); }

@@ -64,7 +64,7 @@ inline constexpr StructLayout structLayouts[] = {
                           TILEWRIGHT_AT(StagePass, plugin), TILEWRIGHT_AT(StagePass, make),
                           TILEWRIGHT_AT(StagePass, receiptKinds)})},
     {"StageRegistry", layoutOf<StageRegistry>({TILEWRIGHT_AT(StageRegistry, currentPlugin)})},
-    {"PipelineOptions", layoutOf<PipelineOptions>({TILEWRIGHT_AT(PipelineOptions, numerics), TILEWRIGHT_AT(PipelineOptions, kvType)})},
+    {"PipelineOptions", layoutOf<PipelineOptions>({TILEWRIGHT_AT(PipelineOptions, numerics), TILEWRIGHT_AT(PipelineOptions, shapeClass), TILEWRIGHT_AT(PipelineOptions, kvType), TILEWRIGHT_AT(PipelineOptions, withoutKernels)})},
     {"ShapeClass",
      layoutOf<ShapeClass>({TILEWRIGHT_AT(ShapeClass, name), TILEWRIGHT_AT(ShapeClass, rowMultiple),
                            TILEWRIGHT_AT(ShapeClass, queryTile)})},

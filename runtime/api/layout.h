@@ -31,8 +31,9 @@ struct LayoutField {
 };
 
 /// The canonical packed layout of a storage type: for each group of `rowsPerGroup` rows, for each block along K, the
-/// fields one after another. Missing rows of the last group are zero bytes. The packed weight is
-/// [ceil(rows / rowsPerGroup)][K / blockElements][packedBlockBytes()] bytes.
+/// fields one after another. Missing rows of the last group are zero bytes, and so are the missing elements of the last
+/// block where a block is nothing but its elements. The packed weight is
+/// [ceil(rows / rowsPerGroup)][ceil(K / blockElements)][packedBlockBytes()] bytes.
 struct LayoutDescriptor {
   std::string name;           ///< for example "q4_1_16x32"
   uint32_t blockElements = 0; ///< elements of a block along K (32 for Q4_1)

@@ -157,14 +157,23 @@ void validateLayout(const LayoutDescriptor &layout) {
   }
 }
 
+/// Bytes of a source element where a block is nothing but its elements one after another; else 0.
+static uint32_t sourceElementBytes(const LayoutDescriptor &layout) {
+  if (layout.fields.size() != 1 || layout.blockBytes % layout.blockElements)
+    return 0;
+  const LayoutField &field = layout.fields[0];
+  const uint32_t bytes = layout.blockBytes / layout.blockElements;
+  return field.bits == bytes * 8 && LayoutDescriptor::items(field) == layout.blockElements ? bytes : 0;
+}
+
 uint64_t packedWeightBytes(const LayoutDescriptor &layout, int64_t rows, int64_t columns) {
-  if (rows < 1 || columns < 1 || columns % layout.blockElements)
+  if (rows < 1 || columns < 1 || (columns % layout.blockElements && !sourceElementBytes(layout)))
     throw Error(TW_INVALID, "layout '" + layout.name + "' on a weight of " + std::to_string(rows) + " x " +
                                 std::to_string(columns) +
                                 " elements: wanted positive extents and columns in blocks of " +
                                 std::to_string(layout.blockElements));
   const uint64_t groups = (static_cast<uint64_t>(rows) + layout.rowsPerGroup - 1) / layout.rowsPerGroup;
-  const uint64_t blocks = static_cast<uint64_t>(columns) / layout.blockElements;
+  const uint64_t blocks = (static_cast<uint64_t>(columns) + layout.blockElements - 1) / layout.blockElements;
   return checkedMul(checkedMul(groups, blocks, "packed weight"), layout.packedBlockBytes(), "packed weight");
 }
 
@@ -175,9 +184,11 @@ Packer::Packer(LayoutDescriptor descriptor, int64_t rows, int64_t columns,
   const uint64_t total = packedWeightBytes(layout, rows, columns);
   groupCount = (rows + layout.rowsPerGroup - 1) / layout.rowsPerGroup;
   blocksPerRow = columns / layout.blockElements;
+  tailBytes = static_cast<uint64_t>(columns % layout.blockElements) * sourceElementBytes(layout);
   bytesPerBlock = layout.packedBlockBytes();
   bytesPerGroup = total / static_cast<uint64_t>(groupCount);
-  bytesPerSourceRow = checkedMul(static_cast<uint64_t>(blocksPerRow), layout.blockBytes, "source row");
+  bytesPerSourceRow = checkedAdd(checkedMul(static_cast<uint64_t>(blocksPerRow), layout.blockBytes, "source row"),
+                                 tailBytes, "source row");
   checkedMul(bytesPerSourceRow, static_cast<uint64_t>(rows), "source weight");
   if (permutation)
     rowMap = invertPermutation(*permutation, rows);
@@ -185,7 +196,7 @@ Packer::Packer(LayoutDescriptor descriptor, int64_t rows, int64_t columns,
     planField(layout.fields[i], static_cast<uint32_t>(layout.fieldOffset(i)));
   identity = layout.rowsPerGroup == 1 && nibbles.empty() && runs.size() == 1 && runs[0].source == 0 &&
              runs[0].target == 0 && runs[0].mask == 0 && runs[0].length == layout.blockBytes &&
-             bytesPerBlock == layout.blockBytes;
+             bytesPerBlock == layout.blockBytes && tailBytes == 0;
 }
 
 void Packer::planField(const LayoutField &field, uint32_t fieldOffset) {
@@ -304,6 +315,15 @@ void Packer::pack(std::span<const uint8_t> source, int64_t first, int64_t count,
         packRow(source.data() + static_cast<uint64_t>(storedRow(firstRow + row)) * bytesPerSourceRow +
                     static_cast<uint64_t>(block) * layout.blockBytes,
                 group + static_cast<uint64_t>(block) * bytesPerBlock, row, std::min(stretch, blocksPerRow - block));
+    if (tailBytes == 0)
+      continue;
+    std::vector<uint8_t> tail(layout.blockBytes, 0);
+    for (uint32_t row = 0; row < rows; ++row) {
+      std::memcpy(tail.data(),
+                  source.data() + static_cast<uint64_t>(storedRow(firstRow + row) + 1) * bytesPerSourceRow - tailBytes,
+                  tailBytes);
+      packRow(tail.data(), group + static_cast<uint64_t>(blocksPerRow) * bytesPerBlock, row, 1);
+    }
   }
 }
 
@@ -317,16 +337,25 @@ void Packer::unpackRow(std::span<const uint8_t> packed, int64_t row, std::span<u
   std::fill(out.begin(), out.end(), uint8_t{0});
   const uint8_t *group = packed.data() + static_cast<uint64_t>(row / layout.rowsPerGroup) * bytesPerGroup;
   const uint32_t inGroup = static_cast<uint32_t>(row % layout.rowsPerGroup);
+  unpackBlocks(group, inGroup, blocksPerRow, out.data());
+  if (tailBytes == 0)
+    return;
+  std::vector<uint8_t> tail(layout.blockBytes, 0);
+  unpackBlocks(group + static_cast<uint64_t>(blocksPerRow) * bytesPerBlock, inGroup, 1, tail.data());
+  std::memcpy(out.data() + bytesPerSourceRow - tailBytes, tail.data(), tailBytes);
+}
+
+void Packer::unpackBlocks(const uint8_t *group, uint32_t row, int64_t blocks, uint8_t *out) const {
   for (const Run &run : runs) {
-    uint8_t *to = out.data() + run.source;
-    copyRun(group + run.target + static_cast<size_t>(run.rowStep) * inGroup, to, run.length, blocksPerRow,
-            bytesPerBlock, layout.blockBytes);
+    uint8_t *to = out + run.source;
+    copyRun(group + run.target + static_cast<size_t>(run.rowStep) * row, to, run.length, blocks, bytesPerBlock,
+            layout.blockBytes);
     if (run.mask)
-      xorRun(to, run.length, run.mask, blocksPerRow, layout.blockBytes);
+      xorRun(to, run.length, run.mask, blocks, layout.blockBytes);
   }
   for (const Nibble &nibble : nibbles) {
-    const uint64_t half = nibble.targetHalf + static_cast<uint64_t>(nibble.rowStepHalf) * inGroup;
-    for (int64_t b = 0; b < blocksPerRow; ++b) {
+    const uint64_t half = nibble.targetHalf + static_cast<uint64_t>(nibble.rowStepHalf) * row;
+    for (int64_t b = 0; b < blocks; ++b) {
       const uint32_t value = (group[static_cast<uint64_t>(b) * bytesPerBlock + half / 2] >> (half % 2 ? 4 : 0)) & 15u;
       uint8_t &to = out[static_cast<uint64_t>(b) * layout.blockBytes + nibble.source];
       const uint32_t item = value ^ nibble.mask;

@@ -16,8 +16,9 @@ namespace tilewright {
 /// whole bytes.
 void validateLayout(const LayoutDescriptor &layout);
 
-/// Bytes of a packed weight of `rows` x `columns` elements. Throws Error(INVALID) for a bad shape (columns not a
-/// multiple of the block, zero or negative extents, overflow). The layout must be valid.
+/// Bytes of a packed weight of `rows` x `columns` elements. Throws Error(INVALID) for a bad shape (zero or negative
+/// extents, overflow, columns that are no multiple of the block where a block is more than its elements one after
+/// another). The layout must be valid.
 uint64_t packedWeightBytes(const LayoutDescriptor &layout, int64_t rows, int64_t columns);
 
 /// Packs one weight of `rows` x `columns` elements, group of rows by group of rows.
@@ -61,13 +62,16 @@ private:
   };
 
   void planField(const LayoutField &field, uint32_t fieldOffset);
+  /// The inverse of packRow, from a whole group to a row of blocks.
+  void unpackBlocks(const uint8_t *group, uint32_t row, int64_t blocks, uint8_t *out) const;
   void packRow(const uint8_t *source, uint8_t *group, uint32_t row, int64_t blocks) const;
   int64_t storedRow(int64_t row) const { return rowMap.empty() ? row : rowMap[static_cast<size_t>(row)]; }
 
   LayoutDescriptor layout;
   int64_t rowCount;
   int64_t groupCount;
-  int64_t blocksPerRow;
+  int64_t blocksPerRow;   ///< whole ones
+  uint64_t tailBytes;     ///< of a row behind them; packed, the block is filled up with zeros
   uint64_t bytesPerBlock; ///< packed, all rows of a group
   uint64_t bytesPerGroup;
   uint64_t bytesPerSourceRow;

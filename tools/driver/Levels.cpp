@@ -137,7 +137,7 @@ static std::string layoutsOf(func::FuncOp kernel, const artifact::ManifestT &man
     for (const auto &weight : manifest.weights) {
       const artifact::LayoutT &layout = *manifest.layouts[weight->layout];
       if (weight->shape.size() == 2 && weight->length == static_cast<uint64_t>(buffer.getNumElements()) &&
-          weight->shape[1] == buffer.getDimSize(1) * layout.block_elements)
+          llvm::divideCeilSigned(weight->shape[1], layout.block_elements) == buffer.getDimSize(1))
         names.insert(layout.name);
     }
   }

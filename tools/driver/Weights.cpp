@@ -57,15 +57,15 @@ FailureOr<ProgramTables> describeStates(ModuleOp module, StringRef entry, artifa
   return tables;
 }
 
-/// The layout of weights that stay as stored: rank 1, f32.
-static LayoutDescriptor rawLayout() {
+/// The layout of weights that stay as stored: floats of up to 32 bits.
+static LayoutDescriptor rawLayout(StringRef element, unsigned bits) {
   LayoutDescriptor layout;
-  layout.name = "raw_f32";
+  layout.name = "raw_" + element.str();
   layout.blockElements = 1;
-  layout.blockBytes = 4;
+  layout.blockBytes = bits / 8;
   layout.rowsPerGroup = 1;
   LayoutField field;
-  field.bits = 32;
+  field.bits = bits;
   field.order = {LayoutField::kRow};
   layout.fields.push_back(field);
   return layout;
@@ -96,18 +96,22 @@ llvm::Error packWeights(ModuleOp module, const GraphFile &graph, const std::stri
       llvm::raw_string_ostream(element) << packed.getValue();
     } else {
       auto type = cast<RankedTensorType>(global.getType());
-      if (!type.getElementType().isF32() || type.getRank() != 1)
-        return failed(name, "is not multiplied and not a vector of f32; there is no layout for it");
-      layout = rawLayout();
+      Type number = type.getElementType();
+      if (!(number.isF32() || number.isF16() || number.isBF16()))
+        return failed(name, "is not multiplied and not of f32, f16 or bf16; there is no layout for it");
       llvm::append_range(shape, type.getShape());
-      element = "f32";
+      llvm::raw_string_ostream(element) << number;
+      layout = rawLayout(element, number.getIntOrFloatBitWidth());
     }
     RowPermutation permutation;
     if (const graph::RowPermutation *rows = stored->row_permutation()) {
       permutation.dims.assign(rows->dims()->begin(), rows->dims()->end());
       permutation.perm.assign(rows->perm()->begin(), rows->perm()->end());
     }
-    const int64_t rows = shape.size() == 1 ? 1 : shape[0], columns = shape.back();
+    const int64_t rows = shape.empty() ? 1 : shape[0];
+    int64_t columns = 1;
+    for (int64_t extent : ArrayRef(shape).drop_front(std::min<size_t>(1, shape.size())))
+      columns *= extent;
     ArrayRef<uint8_t> bytes = graph.weights().bytes(which);
     WeightsFile::Placed placed;
     if (Outcome added = file.add(layout, rows, columns, permutation.dims.empty() ? nullptr : &permutation, bytes.data(),

@@ -89,3 +89,26 @@ func.func @gather(%x: !x, %p: !p) -> !x {
   %y = tw.gather %x, %p : !x, !p -> !x
   return %y : !x
 }
+func.func @heads_as_rows(%x: !x, %g: tensor<32xf32>) -> !x {
+  %0 = tw.reshape %x : !x -> tensor<?x32xf32>
+  %1 = rms_norm.norm %0 weight(%g : tensor<32xf32>) {epsilon = 1.0e-05 : f64} : tensor<?x32xf32>
+  %2 = tw.reshape %1 : tensor<?x32xf32> -> !x
+  %y = tw.add %2, %x : !x
+  return %y : !x
+}
+func.func @products(%x: !h, %w: tensor<?x80x5xf32>) -> tensor<?x3x5xf32> {
+  %y = tw.batch_matmul %x, %w : !h, tensor<?x80x5xf32> -> tensor<?x3x5xf32>
+  return %y : tensor<?x3x5xf32>
+}
+func.func @moves(%x: !h, %g: tensor<80xf32>) -> tensor<?x80x6xf32> {
+  %0 = tw.transpose %x perm [0, 2, 1] : !h -> tensor<?x80x3xf32>
+  %1 = tw.broadcast %g like %0 dims [1] : tensor<80xf32>, tensor<?x80x3xf32> -> tensor<?x80x3xf32>
+  %2 = tw.mul %0, %1 : tensor<?x80x3xf32>
+  %3 = tw.reduce "max" %2 dims [2] : tensor<?x80x3xf32> -> tensor<?x80xf32>
+  %4 = tw.broadcast %3 like %2 dims [0, 1] : tensor<?x80xf32>, tensor<?x80x3xf32> -> tensor<?x80x3xf32>
+  %5 = tw.softmax %2 dim 1 : tensor<?x80x3xf32>
+  %6 = tw.concat dim 2 %4, %5 : tensor<?x80x3xf32>, tensor<?x80x3xf32> -> tensor<?x80x6xf32>
+  %7 = tw.slice %6 dim 2 start 2 size 3 : tensor<?x80x6xf32> -> tensor<?x80x3xf32>
+  %y = tw.concat dim 2 %7, %2 : tensor<?x80x3xf32>, tensor<?x80x3xf32> -> tensor<?x80x6xf32>
+  return %y : tensor<?x80x6xf32>
+}

@@ -1,2 +1,3 @@
 // Needs: quantization
 !weight = f16
+!mixed = f16

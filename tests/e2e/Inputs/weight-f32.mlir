@@ -1,1 +1,2 @@
 !weight = f32
+!mixed = f32

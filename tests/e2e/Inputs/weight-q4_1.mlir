@@ -1,2 +1,3 @@
 // Needs: quantization
 !weight = !quantization.q4_1
+!mixed = !quantization.q4_1

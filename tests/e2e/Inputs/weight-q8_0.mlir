@@ -1,2 +1,3 @@
 // Needs: quantization
 !weight = !quantization.q8_0
+!mixed = !quantization.q8_0

@@ -30,26 +30,41 @@ func.func @step(%ids: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x199xf32> 
 
 // -----
 
+// What is computed has no packed layout; neither has a weight of floats that other ops read.
+// CHECK-LABEL: func.func @computed
 func.func @computed(%x: tensor<?x64xf32>, %w: tensor<32x64xf32>) -> tensor<?x32xf32> {
+  // CHECK: tw.linear
   %v = tw.neg %w : tensor<32x64xf32>
-  // expected-error @below {{reads a weight that is computed, wanted one of the model's weights}}
   %y = tw.linear %x, %v : tensor<?x64xf32>, tensor<32x64xf32> -> tensor<?x32xf32>
   return %y : tensor<?x32xf32>
 }
 
 // -----
 
-func.func @other_use(%x: tensor<?x64xf32>, %w: tensor<32x64xf32>) -> (tensor<?x32xf32>, tensor<32x64xf32>) {
+// CHECK: ml_program.global private @shared({{.*}}) : tensor<32x64xf32>
+ml_program.global private @shared(#ml_program.extern : tensor<32x64xf32>) : tensor<32x64xf32>
+// CHECK-LABEL: func.func @inner(%{{.*}}: tensor<?x64xf32>, %{{.*}}: tensor<32x64xf32>)
+func.func @inner(%x: tensor<?x64xf32>, %w: tensor<32x64xf32>) -> tensor<?x32xf32> {
+  // CHECK: tw.linear
   %y = tw.linear %x, %w : tensor<?x64xf32>, tensor<32x64xf32> -> tensor<?x32xf32>
-  // expected-error @below {{reads a packed weight of type 'tensor<32x64xf32>', which only tw.linear and tw.gather can}}
+  return %y : tensor<?x32xf32>
+}
+// CHECK-LABEL: func.func @other_use
+func.func @other_use(%x: tensor<?x64xf32>) -> (tensor<?x32xf32>, tensor<32x64xf32>) {
+  %w = ml_program.global_load_const @shared : tensor<32x64xf32>
+  %y = call @inner(%x, %w) : (tensor<?x64xf32>, tensor<32x64xf32>) -> tensor<?x32xf32>
   %v = tw.neg %w : tensor<32x64xf32>
   return %y, %v : tensor<?x32xf32>, tensor<32x64xf32>
 }
 
 // -----
 
-func.func @block(%x: tensor<?x40xf32>, %w: tensor<32x40xf32>) -> tensor<?x32xf32> {
-  // expected-error @below {{whose rows are no multiple of the 32 elements of a block of 'f32'}}
-  %y = tw.linear %x, %w : tensor<?x40xf32>, tensor<32x40xf32> -> tensor<?x32xf32>
-  return %y : tensor<?x32xf32>
+// The last block of a row is filled up; a map of more than two dimensions is one of a matrix.
+// CHECK-LABEL: func.func @rest(%{{.*}}: tensor<2x3x40xf32>, %{{.*}}: tensor<2x2x2048xi8>)
+func.func @rest(%x: tensor<2x3x40xf32>, %w: tensor<32x40xf32>) -> tensor<2x3x32xf32> {
+  // CHECK: %[[X:.*]] = tw.reshape %{{.*}} : tensor<2x3x40xf32> -> tensor<6x40xf32>
+  // CHECK: %[[Y:.*]] = tw.packed_linear %[[X]] {{.*}} : tensor<6x40xf32> -> tensor<6x32xf32>
+  // CHECK: tw.reshape %[[Y]] : tensor<6x32xf32> -> tensor<2x3x32xf32>
+  %y = tw.linear %x, %w : tensor<2x3x40xf32>, tensor<32x40xf32> -> tensor<2x3x32xf32>
+  return %y : tensor<2x3x32xf32>
 }

@@ -43,7 +43,7 @@ struct Weights {
     int64_t block = storage.getBlockElements(), size = storage.getBlockBytes();
     std::vector<uint8_t> &file = bytes[name];
     std::vector<double> &decoded = numbers[name];
-    for (int64_t i = 0; i < rows * columns / block; ++i) {
+    for (int64_t i = 0; i < llvm::divideCeilSigned(rows * columns, block); ++i) {
       std::vector<uint8_t> one(size);
       if (element.isF32()) {
         for (int64_t e = 0; e < block; ++e)
@@ -73,6 +73,9 @@ struct Weights {
       file.insert(file.end(), one.begin(), one.end());
       decoded.insert(decoded.end(), out.begin(), out.end());
     }
+    // Rows of floats need not be whole blocks.
+    file.resize(rows * columns * size / block);
+    decoded.resize(rows * columns);
   }
 };
 
@@ -86,15 +89,16 @@ TEST_P(Layer, AgreesWithPlainArithmetic) {
   const ModelShape &s = v.shape;
   Weights weights;
   mlir::Type f32 = mlir::Float32Type::get(&context()),
-             element = mlir::parseType(llvm::StringRef(text).split("!weight = ").second.split('\n').first, &context());
+             element = mlir::parseType(llvm::StringRef(text).split("!weight = ").second.split('\n').first, &context()),
+             mixed = mlir::parseType(llvm::StringRef(text).split("!mixed = ").second.split('\n').first, &context());
   double in = 1.7 / std::sqrt(s.embedding);
   weights.add("emb", s.vocabulary, s.embedding, element, 1.0);
   weights.add("wq", s.heads * s.dim, s.embedding, element, 2 * in);
   weights.add("wk", s.headsKv * s.dim, s.embedding, element, 2 * in);
-  weights.add("wv", s.headsKv * s.dim, s.embedding, element, in);
+  weights.add("wv", s.headsKv * s.dim, s.embedding, mixed, in);
   weights.add("wo", s.embedding, s.heads * s.dim, element, 1.7 / std::sqrt(s.heads * s.dim));
   weights.add("wg", s.hidden, s.embedding, element, in);
-  weights.add("wu", s.hidden, s.embedding, element, in);
+  weights.add("wu", s.hidden, s.embedding, mixed, in);
   weights.add("wd", s.embedding, s.hidden, element, 1.7 / std::sqrt(s.hidden));
   for (const char *name : {"g1", "g2", "gf"})
     weights.add(name, 1, s.embedding, f32, 1.0);
@@ -155,6 +159,10 @@ static const Variant variants[] = {
     {"q4_0_fast", {192, 6, 3, 64, 256, 199}, "q4_0", "fuse", "fast", 3e-2},
     {"f16_precise", {96, 6, 3, 32, 64, 48}, "f16", "tile", "precise", 1e-5},
     {"q8_0_precise", {192, 6, 3, 64, 256, 199}, "q8_0", "tile", "precise", 1e-5},
+    {"q4_0_f16_fast", {192, 6, 3, 64, 256, 199}, "q4_0-f16", "fuse", "fast", 3e-2},
+    {"f32_odd_rows", {60, 6, 3, 10, 90, 35}, "f32", "tile", "precise", 1e-5},
+    {"fused_odd_rows", {60, 6, 3, 10, 90, 35}, "f32", "fuse", "precise", 1e-5},
+    {"f16_odd_rows", {60, 6, 3, 10, 90, 35}, "f16", "tile", "precise", 1e-5},
     {"q8_0_fast", {192, 6, 3, 64, 256, 199}, "q8_0", "fuse", "fast", 3e-2},
 };
 

@@ -5,6 +5,7 @@
 #include "backends/cpu/Compile.h"
 #include "backends/cpu/Link.h"
 #include "ir/interfaces/KernelBuilder.h"
+#include "ir/tw/RowCount.h"
 #include "ir/tw/Tw.h"
 #include "passes/Pipelines.h"
 #include "runtime/api/abi.h"
@@ -157,6 +158,8 @@ public:
 
 private:
   int64_t count(llvm::StringRef name) {
+    if (tw::RowCount rows = tw::RowCount::parse(name); rows.factor != 1)
+      return count(rows.base) * rows.factor;
     if (name == "N")
       return current->paddedRows;
     if (name == "R")

@@ -1,0 +1,3 @@
+// Needs: quantization
+!weight = !quantization.q4_0
+!mixed = f16
