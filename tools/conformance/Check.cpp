@@ -33,15 +33,31 @@ std::vector<Job> prepare(const Target &target) {
     add(op, "round trip", [&e, &op] { return checkRoundTrip(e, op); });
     add(op, "bad samples", [&e, &op] { return checkBadSamples(e, op); });
     add(op, "reference", [&e, &op] { return checkReference(e, op); });
+    add(op, "shapes", [&e, &op] { return checkShapes(e, op, Sizes::Several); }, "reference");
+    add(op, "empty", [&e, &op] { return checkShapes(e, op, Sizes::Empty); }, "reference");
+    add(op, "size 1", [&e, &op] { return checkShapes(e, op, Sizes::One); }, "reference");
+    add(op, "kernel", [&e, &op] { return checkKernel(e, op); }, "shapes");
+    add(op, "masks", [&e, &op] { return checkMasks(e, op); }, "kernel");
+    add(op, "NaN", [&e, &op] { return checkNaN(e, op); }, "kernel");
+    add(op, "threads", [&e, &op] { return checkThreads(e, op); }, "kernel");
     add(op, "gradient", [&e, &op] { return checkGradient(e, op); }, "reference");
   }
   for (const std::string &type : target.manual.types) {
     add(type, "storage", [&e, &type] { return checkStorage(e, type); });
+    add(type, "kernel", [&e, &type] { return checkKernel(e, type); }, "storage");
+    add(type, "fast kernel", [&e, &type] { return checkFastKernel(e, type); }, "storage");
+    add(type, "NaN", [&e, &type] { return checkNaN(e, type); }, "kernel");
+    add(type, "threads", [&e, &type] { return checkThreads(e, type); }, "kernel");
   }
   for (const StagePass &pass : environment->host.stages.all()) {
     if (pass.plugin != target.note.name)
       continue;
     std::string subject = "pass " + pass.name;
+    const auto *stage = llvm::find(stageNames(), pass.stage), *tile = llvm::find(stageNames(), "tile");
+    if (stage >= tile) {
+      add(subject, "results", [&e] { return checkCompiled(e); });
+      continue;
+    }
     add(subject, "ends", [&e, &pass] { return checkPassEnds(e, pass); });
     add(subject, "changes", [&e, &pass] { return checkPassChanges(e, pass); }, "ends");
     add(subject, "idempotent", [&e, &pass] { return checkPassIdempotent(e, pass); }, "ends");

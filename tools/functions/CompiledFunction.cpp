@@ -6,6 +6,7 @@
 #include "ir/tw/Tw.h"
 #include "passes/Pipelines.h"
 #include "runtime/module/Packer.h"
+#include "tools/functions/GuardedMemory.h"
 #include "tools/functions/KernelLibrary.h"
 #include "tools/functions/Memory.h"
 
@@ -31,7 +32,7 @@ FailureOr<MemoryPtr> packed(Operation *op, Type element, ArrayRef<int64_t> shape
   Packer packer(cast<StorageType>(element).getLayout(), shape[0], shape[1], permutation);
   if (bytes.size() != packer.sourceBytes())
     return op->emitError("has ") << bytes.size() << " bytes, wanted " << packer.sourceBytes();
-  auto memory = std::make_shared<GuardedMemory>(packer.packedBytes());
+  auto memory = std::make_shared<GuardedMemory>("a packed weight", packer.packedBytes());
   packer.pack({bytes.data(), bytes.size()}, 0, packer.groups(), {memory->data(), packer.packedBytes()});
   return memory;
 }
@@ -66,8 +67,9 @@ reference::Tensor numbersOf(DenseElementsAttr dense) {
   return tensor;
 }
 
-MemoryPtr memoryOf(const reference::Tensor &tensor, Type element) {
-  auto memory = std::make_shared<GuardedMemory>(static_cast<size_t>(tensor.size()) * elementBytes(element));
+MemoryPtr memoryOf(std::string name, const reference::Tensor &tensor, Type element) {
+  auto memory =
+      std::make_shared<GuardedMemory>(std::move(name), static_cast<size_t>(tensor.size()) * elementBytes(element));
   store(tensor, element, memory->data());
   return memory;
 }
@@ -120,7 +122,7 @@ FailureOr<MemoryPtr> CompiledFunction::Program::global(ml_program::GlobalLoadCon
   llvm::Expected<ArrayRef<uint8_t>> bytes = ArrayRef<uint8_t>();
   MemoryPtr held;
   if (inlined) {
-    held = memoryOf(numbersOf(inlined), inlined.getElementType());
+    held = memoryOf("a constant", numbersOf(inlined), inlined.getElementType());
     bytes = held->bytes();
   } else {
     bytes = weights.bytes(global);
@@ -144,7 +146,7 @@ FailureOr<MemoryPtr> CompiledFunction::Program::global(ml_program::GlobalLoadCon
   weight->decode(decoded.data());
   reference::Tensor tensor = reference::Tensor::floats(type.getShape());
   tensor.reals.assign(decoded.begin(), decoded.end());
-  return memory = memoryOf(tensor, type.getElementType());
+  return memory = memoryOf("weight '" + global.getSymName().str() + "'", tensor, type.getElementType());
 }
 
 FailureOr<std::vector<MemoryPtr>> CompiledFunction::Program::dispatch(tw::DispatchOp op, ArrayRef<MemoryPtr> operands,
@@ -160,8 +162,9 @@ FailureOr<std::vector<MemoryPtr>> CompiledFunction::Program::dispatch(tw::Dispat
     int64_t number = cast<IntegerAttr>(source[1]).getInt();
     if (kind == "result") {
       auto type = cast<MemRefType>(kernel.getArgumentTypes()[i]);
-      results[number] =
-          std::make_shared<GuardedMemory>(static_cast<size_t>(type.getNumElements()) * elementBytes(type.getElementType()));
+      results[number] = std::make_shared<GuardedMemory>(
+          "result " + std::to_string(number) + " of kernel '" + op.getKernel().str() + "'",
+          static_cast<size_t>(type.getNumElements()) * elementBytes(type.getElementType()));
     }
     slots.push_back((kind == "operand" ? operands[number] : results[number])->data());
   }
@@ -299,7 +302,7 @@ FailureOr<std::vector<reference::Tensor>> CompiledFunction::run(ArrayRef<referen
   llvm::DenseMap<Value, MemoryPtr> values;
   for (auto [i, argument] : llvm::enumerate(program.function.getArguments())) {
     RankedTensorType type = program.arguments[i];
-    MemoryPtr memory = memoryOf(inputs[i], type.getElementType());
+    MemoryPtr memory = memoryOf("argument " + std::to_string(i), inputs[i], type.getElementType());
     // A weight that the program reads in its packed layout.
     if (argument.getType() != type) {
       FailureOr<MemoryPtr> done =
@@ -322,7 +325,8 @@ FailureOr<std::vector<reference::Tensor>> CompiledFunction::run(ArrayRef<referen
         return failure();
       results = {*memory};
     } else if (auto constant = dyn_cast<tw::ConstantOp>(op)) {
-      results = {memoryOf(numbersOf(cast<DenseElementsAttr>(constant.getValue())), constant.getType().getElementType())};
+      results = {memoryOf("a constant", numbersOf(cast<DenseElementsAttr>(constant.getValue())),
+                          constant.getType().getElementType())};
     } else if (isa<tw::ReshapeOp>(op)) {
       results = {operands[0]};
     } else if (auto dispatched = dyn_cast<tw::DispatchOp>(op)) {

@@ -10,20 +10,6 @@ using namespace mlir;
 
 namespace tilewright {
 
-static constexpr size_t kGuard = 256, kAlignment = 64;
-static constexpr uint8_t kGuardByte = 0xFF;
-
-GuardedMemory::GuardedMemory(size_t bytes) : whole(bytes + 2 * kGuard + kAlignment, kGuardByte), size(bytes) {
-  begin = llvm::alignTo(reinterpret_cast<uintptr_t>(whole.data()) + kGuard, kAlignment) -
-          reinterpret_cast<uintptr_t>(whole.data());
-}
-
-bool GuardedMemory::intact() const {
-  auto isGuard = [](uint8_t byte) { return byte == kGuardByte; };
-  return std::all_of(whole.begin(), whole.begin() + begin, isGuard) &&
-         std::all_of(whole.begin() + begin + size, whole.end(), isGuard);
-}
-
 size_t elementBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
 
 void store(const reference::Tensor &tensor, Type type, uint8_t *out) {
@@ -55,7 +41,8 @@ reference::Tensor load(const uint8_t *bytes, RankedTensorType type) {
   if (!floatType) {
     auto tensor = reference::Tensor::ints(type.getShape());
     for (size_t i = 0; i < count; ++i)
-      tensor.integers[i] = element.isInteger(1) ? get(i) & 1 : llvm::SignExtend64(get(i), element.getIntOrFloatBitWidth());
+      tensor.integers[i] =
+          element.isInteger(1) ? get(i) & 1 : llvm::SignExtend64(get(i), element.getIntOrFloatBitWidth());
     return tensor;
   }
   auto tensor = reference::Tensor::floats(type.getShape());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tensors as kernels have them in memory. Internal to this folder.
+// Numbers of tensors as kernels have them in memory. Internal to this folder.
 #pragma once
 
 #include "backends/reference/Tensor.h"
@@ -7,23 +7,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 
 #include <cstdint>
-#include <memory>
 
 namespace tilewright {
-
-/// Memory of one tensor between guards of NaN bytes (0xFF), so that a kernel that reads or writes outside shows.
-class GuardedMemory {
-public:
-  explicit GuardedMemory(size_t bytes);
-  uint8_t *data() { return whole.data() + begin; }
-  llvm::ArrayRef<uint8_t> bytes() const { return llvm::ArrayRef(whole).slice(begin, size); }
-  /// Nothing was written outside.
-  bool intact() const;
-
-private:
-  std::vector<uint8_t> whole;
-  size_t begin, size;
-};
 
 /// Bytes that an element of `type` has in memory: whole ones.
 size_t elementBytes(mlir::Type type);

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// An op's kernel against its reference: shapes, masks, NaN, and the same bits from any number of threads.
+#include "ir/interfaces/Interfaces.h"
+#include "ir/tw/Numerics.h"
+#include "tools/conformance/Environment.h"
+#include "tools/conformance/Numbers.h"
+#include "tools/functions/CompiledFunction.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace tilewright::conformance {
+
+using reference::RunValue;
+using reference::Tensor;
+
+namespace {
+
+/// What a program's ops allow together; its results are rounded to f32 whatever they allow.
+NumericsBound boundOf(const Program &program, StringRef numerics) {
+  NumericsBound bound = {1e-7, 1e-6};
+  program.function()->walk([&](Operation *op) {
+    NumericsBound own = numericsBoundOf(op, numerics);
+    bound.absolute = std::max(bound.absolute, own.absolute);
+    bound.relative = std::max(bound.relative, own.relative);
+  });
+  return bound;
+}
+
+std::vector<Tensor> tensorsOf(ArrayRef<RunValue> values) {
+  std::vector<Tensor> tensors;
+  for (const RunValue &value : values)
+    tensors.push_back(std::get<Tensor>(value));
+  return tensors;
+}
+
+/// A sample, compiled for the shapes that it is run with; its inputs lie between pages that nobody may touch.
+class Kernel {
+public:
+  Kernel(const Environment &environment, const Program &program, unsigned threads, StringRef numerics = "precise")
+      : numerics(numerics) {
+    CapturedDiagnostics diagnostics(environment.context.get());
+    FunctionOptions options;
+    options.threads = threads;
+    options.numerics = numerics.str();
+    auto made = CompiledFunction::create(program.module(), program.name(), environment.host.stages, weights, options);
+    if (succeeded(made))
+      function = std::move(*made);
+    else
+      problem = diagnostics.error("no reason given");
+  }
+
+  llvm::Expected<std::vector<RunValue>> run(MLIRContext *context, ArrayRef<RunValue> inputs) {
+    if (!function)
+      return llvm::createStringError("does not compile: " + problem);
+    CapturedDiagnostics diagnostics(context);
+    auto results = function->run(tensorsOf(inputs));
+    if (failed(results))
+      return llvm::createStringError(diagnostics.error("does not run"));
+    return std::vector<RunValue>(results->begin(), results->end());
+  }
+
+  StringRef numerics; ///< "precise" or "fast"
+
+private:
+  SampleWeights weights;
+  std::unique_ptr<CompiledFunction> function;
+  std::string problem;
+};
+
+/// The kernel of a program for one thread: several checks run it, with the same shapes.
+Kernel &kernelOf(const Environment &environment, const Program &program) {
+  static std::map<const Program *, std::unique_ptr<Kernel>> kernels; // of the one environment of this process
+  std::unique_ptr<Kernel> &kernel = kernels[&program];
+  if (!kernel)
+    kernel = std::make_unique<Kernel>(environment, program, 1);
+  return *kernel;
+}
+
+/// Ops that say how they are computed by themselves; others are compiled as their reference.
+bool hasKernel(const Environment &environment, StringRef op) {
+  if (op.starts_with("!"))
+    return true; // a storage type's loads are part of every kernel that reads it
+  RegisteredOperationName name = *RegisteredOperationName::lookup(op, environment.context.get());
+  return name.hasInterface<TileLowering>() || name.hasInterface<WholeKernel>();
+}
+
+/// The programs of an op that can be compiled apart from a model.
+std::vector<const Program *> compilable(const Environment &environment, StringRef op) {
+  std::vector<const Program *> programs;
+  for (const Program *program : environment.programsOf(op))
+    if (!program->hasState())
+      programs.push_back(program);
+  return programs;
+}
+
+std::optional<Finding> nothingToCompile(const Environment &environment, StringRef op) {
+  if (!hasKernel(environment, op))
+    return absent("no kernel of its own; compiled as its reference");
+  if (environment.programsOf(op).empty())
+    return absent("no sample");
+  if (compilable(environment, op).empty())
+    return absent("every sample has a state, whose pages only a model has");
+  return std::nullopt;
+}
+
+/// Runs the kernel at a point and compares it with the reference. "": they agree. Points that the sample does not take
+/// are passed over (`ran` stays as it is).
+std::string compare(const Environment &environment, const Program &program, Kernel &kernel, const Point &point,
+                    const Fill &fill, unsigned &ran) {
+  auto inputs = program.inputs(point, fill);
+  if (!inputs)
+    return llvm::consumeError(inputs.takeError()), "";
+  auto wanted = interpret(program.module(), program.name(), *inputs);
+  if (!wanted)
+    return llvm::consumeError(wanted.takeError()), "";
+  auto found = kernel.run(environment.context.get(), *inputs);
+  if (!found)
+    return llvm::toString(found.takeError());
+  ++ran;
+  return difference(*found, *wanted, boundOf(program, kernel.numerics));
+}
+
+std::string count(unsigned runs) { return std::to_string(runs) + (runs == 1 ? " run" : " runs"); }
+
+/// Compiling costs more than interpreting: of the lattice the empty, the single, an odd and a large size for all
+/// symbols, and one where each symbol has another.
+std::vector<Point> compiledPoints(const Program &program) {
+  std::vector<Point> points;
+  bool isMixedIn = false;
+  for (const Point &point : program.lattice()) {
+    bool isUniform = llvm::all_of(point, [&](const auto &entry) { return entry.second == point.begin()->second; });
+    int64_t size = point.empty() ? 1 : point.begin()->second;
+    constexpr int64_t sizes[] = {0, 1, 7, 33};
+    if (isUniform ? llvm::is_contained(sizes, size) : !isMixedIn) {
+      isMixedIn |= !isUniform;
+      points.push_back(point);
+    }
+  }
+  return points;
+}
+
+/// A point at which every symbol has `size`.
+Point pointAt(const Program &program, int64_t size) {
+  Point point;
+  for (const std::string &symbol : program.symbols())
+    point[symbol] = size;
+  return point;
+}
+
+} // namespace
+
+Finding checkKernel(const Environment &environment, StringRef op) {
+  if (std::optional<Finding> nothing = nothingToCompile(environment, op))
+    return *nothing;
+  unsigned runs = 0;
+  Fill fill;
+  fill.mask = Fill::Mask::AllTrue; // masks are a check of their own
+  for (const Program *program : compilable(environment, op)) {
+    Kernel &kernel = kernelOf(environment, *program);
+    for (const Point &point : compiledPoints(*program)) {
+      std::string where = "'" + program->name() + "' with " + text(point);
+      announce(where);
+      if (std::string wrong = compare(environment, *program, kernel, point, fill, runs); !wrong.empty())
+        return failed(where + ": " + wrong);
+    }
+  }
+  if (runs == 0)
+    return failed("no sample runs with any of the shapes tried");
+  return passed(count(runs) + ": what the reference computes");
+}
+
+Finding checkFastKernel(const Environment &environment, StringRef type) {
+  unsigned runs = 0;
+  for (const Program *program : compilable(environment, type)) {
+    Kernel kernel(environment, *program, 1, "fast");
+    constexpr int64_t kSize = 7;
+    std::string where = "'" + program->name() + "'";
+    announce(where);
+    if (std::string wrong = compare(environment, *program, kernel, pointAt(*program, kSize), Fill(), runs);
+        !wrong.empty())
+      return failed(where + ": " + wrong);
+  }
+  return runs ? passed(count(runs) + ": what the reference computes") : absent("no sample runs");
+}
+
+Finding checkCompiled(const Environment &environment) {
+  unsigned runs = 0;
+  for (const Program &program : environment.programs) {
+    if (program.hasState())
+      continue;
+    constexpr int64_t kSize = 7;
+    std::string where = "'" + program.name() + "'";
+    announce(where);
+    if (std::string wrong =
+            compare(environment, program, kernelOf(environment, program), pointAt(program, kSize), Fill(), runs);
+        !wrong.empty())
+      return failed(where + ": " + wrong);
+  }
+  return runs ? passed(count(runs) + ": what the reference computes") : absent("no sample runs");
+}
+
+Finding checkMasks(const Environment &environment, StringRef op) {
+  if (std::optional<Finding> nothing = nothingToCompile(environment, op))
+    return *nothing;
+  using Mask = Fill::Mask;
+  constexpr std::pair<Mask, StringLiteral> masks[] = {
+      {Mask::Random, "a random mask"}, {Mask::FirstOnly, "only the first shown"}, {Mask::AllFalse, "all hidden"}};
+  unsigned runs = 0;
+  for (const Program *program : compilable(environment, op)) {
+    if (!program->hasMask())
+      continue;
+    Kernel &kernel = kernelOf(environment, *program);
+    constexpr int64_t kSize = 7;
+    for (auto [mask, name] : masks) {
+      std::string where = "'" + program->name() + "' with " + name.str();
+      announce(where);
+      Fill fill;
+      fill.mask = mask;
+      if (std::string wrong = compare(environment, *program, kernel, pointAt(*program, kSize), fill, runs);
+          !wrong.empty())
+        return failed(where + ": " + wrong);
+    }
+  }
+  return runs ? passed(count(runs) + ": what the reference computes") : absent("no sample has a mask");
+}
+
+Finding checkNaN(const Environment &environment, StringRef op) {
+  if (std::optional<Finding> nothing = nothingToCompile(environment, op))
+    return *nothing;
+  unsigned runs = 0;
+  for (const Program *program : compilable(environment, op)) {
+    Kernel &kernel = kernelOf(environment, *program);
+    constexpr int64_t kSize = 7;
+    for (auto [i, type] : llvm::enumerate(program->function().getArgumentTypes())) {
+      if (!isa<FloatType>(cast<RankedTensorType>(type).getElementType()))
+        continue;
+      std::string where = "'" + program->name() + "' with NaN in argument " + std::to_string(i);
+      announce(where);
+      Fill fill;
+      fill.mask = Fill::Mask::AllTrue;
+      fill.nanArgument = i;
+      if (std::string wrong = compare(environment, *program, kernel, pointAt(*program, kSize), fill, runs);
+          !wrong.empty())
+        return failed(where + ": " + wrong);
+    }
+  }
+  return runs ? passed(count(runs) + ": NaN where the reference has it") : absent("no float argument");
+}
+
+Finding checkThreads(const Environment &environment, StringRef op) {
+  if (std::optional<Finding> nothing = nothingToCompile(environment, op))
+    return *nothing;
+  constexpr int64_t kSize = 33;
+  constexpr NumericsBound same = {0.0, 0.0};
+  unsigned compared = 0;
+  for (const Program *program : compilable(environment, op)) {
+    auto inputs = program->inputs(pointAt(*program, kSize), Fill());
+    if (!inputs) {
+      llvm::consumeError(inputs.takeError());
+      continue;
+    }
+    std::vector<RunValue> first;
+    // Compiled anew for each number of threads, so that code which differs shows as well.
+    for (unsigned threads : {1, 4}) {
+      std::string where = "'" + program->name() + "' on " + std::to_string(threads) + " threads";
+      announce(where);
+      Kernel fresh(environment, *program, threads), &kernel = threads == 1 ? kernelOf(environment, *program) : fresh;
+      for (bool again : {false, true}) {
+        auto found = kernel.run(environment.context.get(), *inputs);
+        if (!found)
+          return failed(where + ": " + llvm::toString(found.takeError()));
+        if (first.empty())
+          first = *found;
+        else if (std::string wrong = difference(*found, first, same); !wrong.empty())
+          return failed(where + (again ? ", run again" : "") + ": other bits than before: " + wrong);
+      }
+    }
+    ++compared;
+  }
+  return compared ? passed("the same bits on 1 and 4 threads") : absent("no sample runs");
+}
+
+} // namespace tilewright::conformance
