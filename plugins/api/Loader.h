@@ -2,6 +2,7 @@
 // Finding, checking and loading plugin libraries.
 #pragma once
 
+#include "frontend/api/GoldenCase.h"
 #include "passes/api/Stages.h"
 #include "plugins/api/Note.h"
 #include "plugins/api/Plugin.h"
@@ -49,6 +50,9 @@ public:
   /// In the order loaded.
   llvm::ArrayRef<LoadedPlugin> loaded() const { return plugins; }
 
+  /// What the loaded plugins build golden cases with.
+  const GoldenRegistry &golden() const { return goldenBuilders; }
+
   /// One message for each file in a folder that was found but not loaded.
   llvm::ArrayRef<std::string> skipped() const { return skippedMessages; }
 
@@ -65,6 +69,7 @@ private:
   mlir::DialectRegistry &dialects;
   StageRegistry &stages;
   std::vector<LoadedPlugin> plugins;
+  GoldenRegistry goldenBuilders;
   std::vector<std::string> skippedMessages;
 };
 

@@ -14,20 +14,23 @@ namespace mlir {
 class DialectRegistry;
 }
 namespace tilewright {
-class StageRegistry; /* passes/api/Stages.h */
-}
+class StageRegistry;  /* passes/api/Stages.h */
+class GoldenRegistry; /* frontend/api/GoldenCase.h */
+} // namespace tilewright
 extern "C" {
 typedef mlir::DialectRegistry tw_dialect_registry;
 typedef tilewright::StageRegistry tw_stage_registry;
+typedef tilewright::GoldenRegistry tw_golden_registry;
 
-/* Returned by the entry function; static storage. Members a plugin has no use for are NULL. */
+/* Returned by the entry function; static storage. Members a plugin has no use for may be left out. */
 typedef struct tw_plugin {
   size_t size; /* sizeof(tw_plugin) */
   uint32_t api_version;
   const char *name;
   const char *version;
-  void (*register_dialects)(tw_dialect_registry *registry);
-  void (*register_stages)(tw_stage_registry *registry);
+  void (*register_dialects)(tw_dialect_registry *registry) = nullptr;
+  void (*register_stages)(tw_stage_registry *registry) = nullptr;
+  void (*register_golden)(tw_golden_registry *registry) = nullptr;
 } tw_plugin;
 
 typedef const tw_plugin *(*tw_plugin_entry)(void);

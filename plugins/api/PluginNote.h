@@ -4,8 +4,8 @@
 //
 //   TILEWRIGHT_PLUGIN_NOTE("quantization", "dialect:swiglu pass:swiglu-recognise-glu")
 //
-// The first string names the plugins that must be loaded before this one, the second what this one adds; both are lists of
-// words separated by spaces. The plugin's name and version come from add_tilewright_plugin.
+// The first string names the plugins that must be loaded before this one, the second what this one adds; both are lists
+// of words separated by spaces. The plugin's name and version come from add_tilewright_plugin.
 #pragma once
 
 #include "ir/interfaces/Interfaces.h"
@@ -54,20 +54,21 @@ struct StructLayout {
 
 #define TILEWRIGHT_AT(type, member) offsetof(type, member)
 inline constexpr StructLayout structLayouts[] = {
-    {"tw_plugin", layoutOf<tw_plugin>({TILEWRIGHT_AT(tw_plugin, size), TILEWRIGHT_AT(tw_plugin, api_version),
-                                       TILEWRIGHT_AT(tw_plugin, name), TILEWRIGHT_AT(tw_plugin, version),
-                                       TILEWRIGHT_AT(tw_plugin, register_dialects),
-                                       TILEWRIGHT_AT(tw_plugin, register_stages)})},
-    {"StagePass",
-     layoutOf<StagePass>({TILEWRIGHT_AT(StagePass, stage), TILEWRIGHT_AT(StagePass, name),
-                          TILEWRIGHT_AT(StagePass, before), TILEWRIGHT_AT(StagePass, after),
-                          TILEWRIGHT_AT(StagePass, plugin), TILEWRIGHT_AT(StagePass, make),
-                          TILEWRIGHT_AT(StagePass, receiptKinds)})},
+    {"tw_plugin",
+     layoutOf<tw_plugin>({TILEWRIGHT_AT(tw_plugin, size), TILEWRIGHT_AT(tw_plugin, api_version),
+                          TILEWRIGHT_AT(tw_plugin, name), TILEWRIGHT_AT(tw_plugin, version),
+                          TILEWRIGHT_AT(tw_plugin, register_dialects), TILEWRIGHT_AT(tw_plugin, register_stages),
+                          TILEWRIGHT_AT(tw_plugin, register_golden)})},
+    {"StagePass", layoutOf<StagePass>({TILEWRIGHT_AT(StagePass, stage), TILEWRIGHT_AT(StagePass, name),
+                                       TILEWRIGHT_AT(StagePass, before), TILEWRIGHT_AT(StagePass, after),
+                                       TILEWRIGHT_AT(StagePass, plugin), TILEWRIGHT_AT(StagePass, make),
+                                       TILEWRIGHT_AT(StagePass, receiptKinds)})},
     {"StageRegistry", layoutOf<StageRegistry>({TILEWRIGHT_AT(StageRegistry, currentPlugin)})},
-    {"PipelineOptions", layoutOf<PipelineOptions>({TILEWRIGHT_AT(PipelineOptions, numerics), TILEWRIGHT_AT(PipelineOptions, shapeClass), TILEWRIGHT_AT(PipelineOptions, kvType), TILEWRIGHT_AT(PipelineOptions, withoutKernels)})},
-    {"ShapeClass",
-     layoutOf<ShapeClass>({TILEWRIGHT_AT(ShapeClass, name), TILEWRIGHT_AT(ShapeClass, rowMultiple),
-                           TILEWRIGHT_AT(ShapeClass, queryTile)})},
+    {"PipelineOptions", layoutOf<PipelineOptions>(
+                            {TILEWRIGHT_AT(PipelineOptions, numerics), TILEWRIGHT_AT(PipelineOptions, shapeClass),
+                             TILEWRIGHT_AT(PipelineOptions, kvType), TILEWRIGHT_AT(PipelineOptions, withoutKernels)})},
+    {"ShapeClass", layoutOf<ShapeClass>({TILEWRIGHT_AT(ShapeClass, name), TILEWRIGHT_AT(ShapeClass, rowMultiple),
+                                         TILEWRIGHT_AT(ShapeClass, queryTile)})},
     {"NumericsBound",
      layoutOf<NumericsBound>({TILEWRIGHT_AT(NumericsBound, absolute), TILEWRIGHT_AT(NumericsBound, relative)})},
     {"IntegerTile", layoutOf<IntegerTile>({TILEWRIGHT_AT(IntegerTile, pieces), TILEWRIGHT_AT(IntegerTile, scale),
@@ -77,11 +78,10 @@ inline constexpr StructLayout structLayouts[] = {
     {"LayoutField", layoutOf<LayoutField>({TILEWRIGHT_AT(LayoutField, bits), TILEWRIGHT_AT(LayoutField, sourceBit),
                                            TILEWRIGHT_AT(LayoutField, splits), TILEWRIGHT_AT(LayoutField, order),
                                            TILEWRIGHT_AT(LayoutField, xorMask)})},
-    {"LayoutDescriptor",
-     layoutOf<LayoutDescriptor>(
-         {TILEWRIGHT_AT(LayoutDescriptor, name), TILEWRIGHT_AT(LayoutDescriptor, blockElements),
-          TILEWRIGHT_AT(LayoutDescriptor, blockBytes), TILEWRIGHT_AT(LayoutDescriptor, rowsPerGroup),
-          TILEWRIGHT_AT(LayoutDescriptor, fields)})},
+    {"LayoutDescriptor", layoutOf<LayoutDescriptor>(
+                             {TILEWRIGHT_AT(LayoutDescriptor, name), TILEWRIGHT_AT(LayoutDescriptor, blockElements),
+                              TILEWRIGHT_AT(LayoutDescriptor, blockBytes),
+                              TILEWRIGHT_AT(LayoutDescriptor, rowsPerGroup), TILEWRIGHT_AT(LayoutDescriptor, fields)})},
 };
 #undef TILEWRIGHT_AT
 inline constexpr size_t layoutCount = sizeof(structLayouts) / sizeof(structLayouts[0]);
@@ -100,7 +100,8 @@ inline constexpr size_t layoutCount = sizeof(structLayouts) / sizeof(structLayou
 /// Standard library and its ABI, and LLVM's own switch that changes class layouts.
 #define TILEWRIGHT_CXX_ABI TILEWRIGHT_STDLIB_ABI "-llvmchecks" TILEWRIGHT_TEXT(LLVM_ENABLE_ABI_BREAKING_CHECKS)
 
-/// The note's descriptor: fixed-size fields, strings ended by a zero byte; texts too long for their field do not compile.
+/// The note's descriptor: fixed-size fields, strings ended by a zero byte; texts too long for their field do not
+/// compile.
 struct Descriptor {
   char magic[8];
   uint32_t formatVersion;
@@ -160,6 +161,6 @@ consteval Section makeSection(const char *name, const char *version, const char 
 } // namespace tilewright::note
 
 #define TILEWRIGHT_PLUGIN_NOTE(requirements, provisions)                                                               \
-  extern "C" __attribute__((section(".note.tilewright"), used, retain, aligned(8)))                                    \
-  constinit const ::tilewright::note::Section tilewrightPluginNote = ::tilewright::note::makeSection(                 \
-      TILEWRIGHT_PLUGIN_NAME, TILEWRIGHT_PLUGIN_VERSION, requirements, provisions);
+  extern "C" __attribute__((section(".note.tilewright"), used, retain,                                                 \
+                            aligned(8))) constinit const ::tilewright::note::Section tilewrightPluginNote =            \
+      ::tilewright::note::makeSection(TILEWRIGHT_PLUGIN_NAME, TILEWRIGHT_PLUGIN_VERSION, requirements, provisions);

@@ -10,3 +10,14 @@
 
 #define GET_OP_CLASSES
 #include "plugins/rms_norm/RmsNorm.h.inc"
+
+namespace tilewright {
+class GoldenCase; // frontend/api/GoldenCase.h
+}
+
+namespace tilewright::rms_norm {
+
+/// Graph of a golden case of this technique.
+void buildGolden(GoldenCase &golden);
+
+} // namespace tilewright::rms_norm

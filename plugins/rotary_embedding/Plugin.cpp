@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/api/GoldenCase.h"
 #include "plugins/api/PluginNote.h"
 #include "plugins/rotary_embedding/RotaryEmbedding.h"
 
@@ -6,9 +7,14 @@ TILEWRIGHT_PLUGIN_NOTE("", "dialect:rotary_embedding")
 
 extern "C" const tw_plugin *tilewrightPlugin() {
   static const tw_plugin plugin = {
-      sizeof(tw_plugin),      TILEWRIGHT_PLUGIN_API_VERSION,
-      TILEWRIGHT_PLUGIN_NAME, TILEWRIGHT_PLUGIN_VERSION,
+      sizeof(tw_plugin),
+      TILEWRIGHT_PLUGIN_API_VERSION,
+      TILEWRIGHT_PLUGIN_NAME,
+      TILEWRIGHT_PLUGIN_VERSION,
       [](tw_dialect_registry *registry) { registry->insert<tilewright::rotary_embedding::RotaryEmbeddingDialect>(); },
-      nullptr};
+      nullptr,
+      [](tw_golden_registry *registry) {
+        registry->add("rotary_embedding", tilewright::rotary_embedding::buildGolden);
+      }};
   return &plugin;
 }

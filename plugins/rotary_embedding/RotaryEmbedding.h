@@ -11,9 +11,16 @@
 #define GET_OP_CLASSES
 #include "plugins/rotary_embedding/RotaryEmbedding.h.inc"
 
+namespace tilewright {
+class GoldenCase; // frontend/api/GoldenCase.h
+}
+
 namespace tilewright::rotary_embedding {
 
 /// base^(-2i/rotaryDim) for i < rotaryDim / 2: the angle of pair i per position.
 llvm::SmallVector<double> angleRates(double base, int64_t rotaryDim);
+
+/// Graph of a golden case of this technique.
+void buildGolden(GoldenCase &golden);
 
 } // namespace tilewright::rotary_embedding

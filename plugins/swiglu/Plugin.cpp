@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/api/GoldenCase.h"
 #include "plugins/api/PluginNote.h"
 #include "plugins/swiglu/Swiglu.h"
 
@@ -15,6 +16,7 @@ extern "C" const tw_plugin *tilewrightPlugin() {
         registry->add({"recognise", "swiglu-recognise-glu", {}, {}, {}, [](const tilewright::PipelineOptions &) {
                          return tilewright::swiglu::createRecogniseGlu();
                        }});
-      }};
+      },
+      [](tw_golden_registry *registry) { registry->add("swiglu", tilewright::swiglu::buildGolden); }};
   return &plugin;
 }

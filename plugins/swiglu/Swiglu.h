@@ -13,9 +13,16 @@
 #define GET_OP_CLASSES
 #include "plugins/swiglu/Swiglu.h.inc"
 
+namespace tilewright {
+class GoldenCase; // frontend/api/GoldenCase.h
+}
+
 namespace tilewright::swiglu {
 
 /// swiglu-recognise-glu (stage recognise): raises `act(x) * u` written in `tw` ops to swiglu.glu.
 std::unique_ptr<mlir::Pass> createRecogniseGlu();
+
+/// Graph of a golden case of this technique.
+void buildGolden(GoldenCase &golden);
 
 } // namespace tilewright::swiglu

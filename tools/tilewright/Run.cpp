@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One forward pass over a padded batch: input_ids [B, T] (attention_mask [B, T], position_ids [B, T]) -> logits [B, T,
 // V]. Tokens whose mask is 0 are left out: nothing sees them, and their logits are zeros.
+#include "tools/safetensors/Safetensors.h"
 #include "tools/tilewright/Model.h"
-#include "tools/tilewright/Safetensors.h"
 
 #include <nlohmann/json.hpp>
 
@@ -37,7 +37,7 @@ std::vector<int64_t> integers(const NamedTensor &tensor, const std::string &name
 }
 
 void runRun(const RunOptions &options) {
-  TensorMap inputs = readSafetensors(options.inputs);
+  TensorMap inputs = readSafetensors(options.inputs).tensors;
   for (const auto &[name, tensor] : inputs)
     if (name != "input_ids" && name != "attention_mask" && name != "position_ids")
       throw Failure(BadInput,

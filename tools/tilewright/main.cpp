@@ -3,6 +3,7 @@
 
 #include "runtime/api/Error.h"
 #include "runtime/api/tilewright.h"
+#include "tools/safetensors/Safetensors.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -85,6 +86,9 @@ int main(int argc, char **argv) {
   } catch (const Error &error) {
     std::fprintf(stderr, "tilewright: error: %s\n", error.what());
     return exitCodeOf(error.code());
+  } catch (const SafetensorsError &error) {
+    std::fprintf(stderr, "tilewright: error: %s\n", error.what());
+    return BadInput;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "tilewright: error: %s\n", error.what());
     return WorkFailed;

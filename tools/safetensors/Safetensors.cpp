@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tools/tilewright/Safetensors.h"
-
-#include "tools/tilewright/Commands.h"
+#include "tools/safetensors/Safetensors.h"
 
 #include <nlohmann/json.hpp>
 
@@ -15,7 +13,7 @@
 
 using nlohmann::json;
 
-namespace tilewright::cli {
+namespace tilewright {
 namespace {
 
 constexpr uint64_t maxHeaderBytes = 100'000'000;
@@ -30,7 +28,7 @@ uint64_t bytesOf(const std::string &dtype) {
 }
 
 [[noreturn]] void bad(const std::string &path, const std::string &message) {
-  throw Failure(BadInput, path + ": " + message);
+  throw SafetensorsError(path + ": " + message);
 }
 
 /// The JSON reader with two rules that nlohmann's parser leaves to its user: no key twice, bounded depth.
@@ -68,7 +66,7 @@ int64_t NamedTensor::elements() const {
   return count;
 }
 
-TensorMap readSafetensors(const std::string &path) {
+SafetensorsFile readSafetensors(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     bad(path, std::strerror(errno));
@@ -88,12 +86,18 @@ TensorMap readSafetensors(const std::string &path) {
     bad(path, "the header does not begin with '{'");
   const uint64_t dataBytes = size - 8 - length;
 
-  TensorMap tensors;
+  SafetensorsFile result;
   std::vector<Extent> extents;
   json root = parseStrict(path, header);
   for (auto &[name, entry] : root.items()) {
-    if (name == "__metadata__")
+    if (name == "__metadata__") {
+      for (auto &[key, text] : entry.items()) {
+        if (!text.is_string())
+          bad(path, "__metadata__ holds a value of '" + key + "' that is not text");
+        result.metadata[key] = text.get<std::string>();
+      }
       continue;
+    }
     auto wrong = [&](const std::string &what) { bad(path, "tensor '" + name + "': " + what); };
     if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") || !entry.contains("data_offsets") ||
         !entry["dtype"].is_string() || !entry["shape"].is_array() || !entry["data_offsets"].is_array() ||
@@ -126,7 +130,7 @@ TensorMap readSafetensors(const std::string &path) {
     file.seekg(static_cast<std::streamoff>(8 + length + begin));
     if (!file.read(reinterpret_cast<char *>(tensor.bytes.data()), static_cast<std::streamsize>(bytes)))
       wrong("cannot be read");
-    tensors.emplace(name, std::move(tensor));
+    result.tensors.emplace(name, std::move(tensor));
   }
   std::sort(extents.begin(), extents.end(),
             [](const Extent &a, const Extent &b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
@@ -139,7 +143,16 @@ TensorMap readSafetensors(const std::string &path) {
   }
   if (at != dataBytes)
     bad(path, std::to_string(dataBytes - at) + " bytes behind the last tensor");
-  return tensors;
+  return result;
+}
+
+std::optional<std::string> readSafetensors(const std::string &path, SafetensorsFile &file) noexcept {
+  try {
+    file = readSafetensors(path);
+    return std::nullopt;
+  } catch (const std::exception &error) {
+    return error.what();
+  }
 }
 
 void writeSafetensors(const std::string &path, const TensorMap &tensors) {
@@ -156,7 +169,7 @@ void writeSafetensors(const std::string &path, const TensorMap &tensors) {
   const std::string temporary = path + ".tmp" + std::to_string(getpid());
   std::FILE *file = std::fopen(temporary.c_str(), "wb");
   if (!file)
-    throw Failure(WorkFailed, path + ": cannot be written: " + std::strerror(errno));
+    throw std::runtime_error(path + ": cannot be written: " + std::strerror(errno));
   bool ok = std::fwrite(&length, 8, 1, file) == 1 && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   for (const auto &[name, tensor] : tensors)
     ok = ok && std::fwrite(tensor.bytes.data(), 1, tensor.bytes.size(), file) == tensor.bytes.size();
@@ -164,8 +177,8 @@ void writeSafetensors(const std::string &path, const TensorMap &tensors) {
   if (!ok || std::rename(temporary.c_str(), path.c_str()) != 0) {
     std::string reason = std::strerror(errno);
     std::remove(temporary.c_str());
-    throw Failure(WorkFailed, path + ": cannot be written: " + reason);
+    throw std::runtime_error(path + ": cannot be written: " + reason);
   }
 }
 
-} // namespace tilewright::cli
+} // namespace tilewright

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Builds a golden case's graph, runs it on a backend and compares.
+#pragma once
+
+#include "passes/api/Stages.h"
+#include "tools/golden/StoredCase.h"
+
+namespace tilewright {
+
+enum class Outcome { Passed, Failed, Unsupported };
+
+struct CaseResult {
+  Outcome outcome;
+  std::string text; ///< the largest error beside its limit, or the reason
+};
+
+struct GoldenRun {
+  bool compiled = false;            ///< the CPU backend, else the interpreter in f64
+  std::string numerics = "precise"; ///< of the CPU backend
+};
+
+CaseResult runCase(const StoredCase &stored, const GoldenRegistry &builders, const StageRegistry &stages,
+                   mlir::MLIRContext *context, const GoldenRun &run);
+
+} // namespace tilewright

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/golden/StoredCase.h"
+
+#include "tools/safetensors/Safetensors.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tilewright {
+
+namespace {
+
+/// Null where graphs have no such type.
+Type elementType(StringRef dtype, Builder b) {
+  return llvm::StringSwitch<Type>(dtype)
+      .Case("F64", b.getF64Type())
+      .Case("F32", b.getF32Type())
+      .Case("F16", b.getF16Type())
+      .Case("BF16", b.getBF16Type())
+      .Cases({"I64", "I32"}, b.getI32Type())
+      .Case("BOOL", b.getI1Type())
+      .Default(Type());
+}
+
+template <typename T> T at(const NamedTensor &tensor, int64_t i) {
+  return llvm::support::endian::read<T>(tensor.bytes.data() + i * sizeof(T), llvm::endianness::little);
+}
+
+double floatAt(const NamedTensor &tensor, int64_t i) {
+  if (tensor.dtype == "F64")
+    return at<double>(tensor, i);
+  if (tensor.dtype == "F32")
+    return at<float>(tensor, i);
+  const llvm::fltSemantics &semantics = tensor.dtype == "F16" ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
+  return llvm::APFloat(semantics, llvm::APInt(16, at<uint16_t>(tensor, i))).convertToDouble();
+}
+
+int64_t integerAt(const NamedTensor &tensor, int64_t i) {
+  return tensor.dtype == "I64"   ? at<int64_t>(tensor, i)
+         : tensor.dtype == "I32" ? at<int32_t>(tensor, i)
+                                 : tensor.bytes[i];
+}
+
+reference::Tensor valuesOf(const NamedTensor &tensor, bool isFloat) {
+  reference::Tensor values = isFloat ? reference::Tensor::floats(tensor.shape) : reference::Tensor::ints(tensor.shape);
+  for (int64_t i = 0; i < values.size(); ++i)
+    if (isFloat)
+      values.reals[i] = floatAt(tensor, i);
+    else
+      values.integers[i] = integerAt(tensor, i);
+  return values;
+}
+
+llvm::Expected<llvm::json::Object> jsonOf(const SafetensorsFile &file, StringRef path, const std::string &key) {
+  auto text = file.metadata.find(key);
+  if (text == file.metadata.end())
+    return llvm::json::Object();
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text->second);
+  if (!value)
+    return llvm::createStringError(path + ": metadata " + key + ": " + llvm::toString(value.takeError()));
+  llvm::json::Object *object = value->getAsObject();
+  if (!object)
+    return llvm::createStringError(path + ": metadata " + key + " is no JSON object");
+  return std::move(*object);
+}
+
+/// Twenty times the error of a plain implementation in f32, and at least 2e-5 of the largest value; for values stored
+/// in 16 bits one unit in the last place of the largest.
+double limitOf(const llvm::json::Object &errors, StringRef tensor, const reference::Tensor &wanted, Type element) {
+  double largest = 0, plain = 0;
+  for (double value : wanted.reals)
+    if (std::isfinite(value))
+      largest = std::max(largest, std::abs(value));
+  if (const llvm::json::Array *entry = errors.getArray(tensor); entry && !entry->empty())
+    plain = (*entry)[0].getAsNumber().value_or(0.0);
+  double relative = 2e-5;
+  if (auto type = cast<FloatType>(element); type.getWidth() == 16)
+    relative = std::ldexp(1.0, 1 - static_cast<int>(type.getFPMantissaWidth()));
+  return std::max(20 * plain, relative * largest);
+}
+
+} // namespace
+
+llvm::Expected<StoredCase> StoredCase::read(StringRef path, MLIRContext *context) {
+  SafetensorsFile file;
+  if (std::optional<std::string> error = readSafetensors(path.str(), file))
+    return llvm::createStringError(*error);
+  StoredCase stored;
+  for (auto [key, field] : {std::pair("case", &stored.name), std::pair("technique", &stored.technique)}) {
+    auto entry = file.metadata.find(key);
+    if (entry == file.metadata.end())
+      return llvm::createStringError(path + ": is no golden case: its metadata has no '" + key + "'");
+    *field = entry->second;
+  }
+  llvm::Expected<llvm::json::Object> attributes = jsonOf(file, path, "attrs"), errors = jsonOf(file, path, "f32_err");
+  if (!attributes || !errors)
+    return llvm::joinErrors(attributes.takeError(), errors.takeError());
+  stored.attributes = std::move(*attributes);
+
+  for (const auto &[key, tensor] : file.tensors) {
+    auto [group, name] = StringRef(key).split('.');
+    if (group != "in" && group != "out") // gradients, cotangents and what explains the case
+      continue;
+    Type element = elementType(tensor.dtype, Builder(context));
+    if (!element) {
+      stored.unsupported = llvm::formatv("tensor {0} of dtype {1}", key, tensor.dtype).str();
+      continue;
+    }
+    bool isFloat = isa<FloatType>(element);
+    auto type = RankedTensorType::get(tensor.shape, element);
+    reference::Tensor values = valuesOf(tensor, isFloat);
+    if (group == "in") {
+      for (int64_t value : values.integers)
+        if (value != static_cast<int32_t>(value))
+          stored.unsupported = llvm::formatv("tensor {0} holds {1}, which is no 32-bit integer", key, value).str();
+      stored.inputTypes.emplace_back(name.str(), type);
+      stored.inputs.push_back(std::move(values));
+    } else {
+      stored.outputTypes.emplace_back(name.str(), type);
+      auto exact = file.tensors.find("f64." + key);
+      if (isFloat && exact != file.tensors.end() && exact->second.shape == tensor.shape)
+        values = valuesOf(exact->second, isFloat);
+      double limit = isFloat ? limitOf(*errors, key, values, element) : 0.0;
+      stored.outputs.emplace(name.str(), Output{std::move(values), limit});
+    }
+  }
+  return stored;
+}
+
+} // namespace tilewright
