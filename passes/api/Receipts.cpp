@@ -35,6 +35,7 @@ constexpr ReceiptKind kinds[] = {
     {"elementwise", "any other elementwise op: an epilogue, or part of a neighbour's sweep"},
     {"integer_products", "a linear map with quantised weights: multiplied as integers"},
     {"weights", "a reader of a weight: from the canonical packed layout"},
+    {"reference_form", "a technique op without a kernel form: compiled by its reference lowering"},
 };
 
 llvm::StringRef functionName(mlir::Operation *op) {

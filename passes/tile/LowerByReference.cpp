@@ -76,7 +76,7 @@ public:
         return signalPassFailure();
       }
       for (auto &[op, reason] : ops) {
-        receipt::done(op, getArgument(), "kernel",
+        receipt::done(op, getArgument(), "reference_form",
                       "compiled by its reference lowering: " + op->getName().getStringRef() + " " + reason);
         if (failed(decompose(op)))
           return signalPassFailure();

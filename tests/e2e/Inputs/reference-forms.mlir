@@ -1,4 +1,4 @@
-// Needs: rms_norm rotary_embedding swiglu flash_attention
+// Needs: rms_norm rotary_embedding swiglu flash_attention multi_head_attention
 // Ops that are compiled by their reference lowering: those without a kernel form for the variant, and those whose kernel
 // form is withheld (test.without_kernel).
 func.func @norm(%x: tensor<2x5x33xf32>, %g: tensor<33xf32>, %b: tensor<33xf32>) -> tensor<2x5x33xf32> attributes {test.without_kernel = "rms_norm.norm"} {
@@ -34,4 +34,9 @@ func.func @rotate_rank_4_shared(%x: tensor<2x3x5x8xf32>, %p: tensor<5xi32>) -> t
 func.func @dense_flash(%q: !q, %k: !k, %v: !k) -> !q {
   %y = flash_attention.attention query(%q : !q) key(%k : !k) value(%v : !k) {scale = 0.3 : f64, causal = "end"} -> !q
   return %y : !q
+}
+// An op that has nothing but a reference lowering.
+func.func @self_attention(%x: tensor<2x5x12xf32>, %wq: tensor<12x12xf32>, %wk: tensor<6x12xf32>, %wv: tensor<6x12xf32>) -> tensor<2x5x12xf32> {
+  %y = "multi_head_attention.self_attention"(%x, %wq, %wk, %wv) {heads = 4 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0>} : (tensor<2x5x12xf32>, tensor<12x12xf32>, tensor<6x12xf32>, tensor<6x12xf32>) -> tensor<2x5x12xf32>
+  return %y : tensor<2x5x12xf32>
 }

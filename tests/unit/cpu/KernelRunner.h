@@ -34,16 +34,18 @@ inline mlir::MLIRContext &context() {
 /// A kernel library, compiled and loaded.
 class KernelLibrary {
 public:
-  KernelLibrary(llvm::StringRef file, const CpuLevel &level) {
-    std::string path = (TILEWRIGHT_TEST_DATA "/unit/cpu/kernels/" + file).str();
-    mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceFile<mlir::ModuleOp>(path, &context());
+  KernelLibrary(llvm::StringRef file, const CpuLevel &level)
+      : KernelLibrary(mlir::parseSourceFile<mlir::ModuleOp>((TILEWRIGHT_TEST_DATA "/unit/cpu/kernels/" + file).str(), &context()),
+                      file, level) {}
+  /// `what` names the module in failures.
+  KernelLibrary(mlir::OwningOpRef<mlir::ModuleOp> module, llvm::StringRef what, const CpuLevel &level) {
     if (!module) {
-      ADD_FAILURE() << "cannot parse " << path;
+      ADD_FAILURE() << "cannot parse " << what.str();
       return;
     }
     mlir::FailureOr<std::vector<ObjectBytes>> objects = compileKernels(*module, level);
     if (failed(objects)) {
-      ADD_FAILURE() << "cannot compile " << path << " for " << level.name.str();
+      ADD_FAILURE() << "cannot compile " << what.str() << " for " << level.name.str();
       return;
     }
     objects->push_back(llvm::cantFail(emitMemoryFunctions()));
