@@ -32,6 +32,11 @@ WANTED = {
         ("broken.no_reference", "samples", r"stands in no good sample"),
         ("broken.no_reference", "reference", r"does not implement ReferenceLowering"),
     ],
+    "no_samples": [
+        ("plugin", "samples", r"the plugin carries no samples: add_tilewright_plugin\(\.\.\. SAMPLES samples\.mlir\)"),
+        (OP, "samples", r"stands in no good sample"),
+        (OP, "bad samples", r"no bad sample is named @scale_c1: nothing shows that constraint \(C1\) is verified"),
+    ],
     "nondeterministic_kernel": [(OP, "threads", r"'scale' on 4 threads: other bits than before")],
     "pass_changes_nothing": [(PASS, "changes", r"changes none of the samples")],
     "pass_changes_result": [(PASS, "results", r"on 'twice' \(precise\): changes the result with N = 1: result 0 at \[0, \d\]: found .*, wanted ")],
@@ -52,6 +57,18 @@ WANTED = {
         ("broken.undocumented", "samples", r"stands in no good sample"),
     ],
     "wrong_gradient": [(OP, "gradient", r"argument 0, element 0: the gradient is .*, central differences give ")],
+    "wrong_input": [
+        (OP, "reference", r"'scale' runs with none of the shapes tried; the last, N = 33: check\.input = \"primes\" is none of: index LIMIT, "),
+    ],
+    "wrong_samples": [
+        (
+            "plugin",
+            "samples",
+            r"(?s)the sample of line 32: tw\.symbols of argument 0 of 'symbols' names 1 dimensions of 2\n"
+            r"the sample of line 38: type of return operand 0 .*\n"
+            r"the sample of line 44: argument 0 of 'scalar' is no tensor and no state",
+        )
+    ],
     "wrong_shape": [
         (OP, "shapes", r"'scale' with N = 3: the shape rule says tensor<4x8xf32>, the reference makes tensor<3x8xf32>"),
         (OP, "empty", r"'scale' with N = 0: the shape rule says tensor<1x8xf32>, the reference makes tensor<0x8xf32>"),

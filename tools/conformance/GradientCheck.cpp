@@ -120,6 +120,8 @@ Finding checkGradient(const Environment &environment, StringRef op) {
   RegisteredOperationName name = *RegisteredOperationName::lookup(op, environment.context.get());
   if (!name.hasInterface<Gradient>())
     return absent("no gradient of its own; that of its reference serves");
+  if (environment.programsOf(op).empty())
+    return absent("no sample");
   unsigned count = 0;
   for (const Program *program : environment.programsOf(op)) {
     if (program->hasState())
