@@ -62,13 +62,27 @@ llvm::Error checkRegistrations(llvm::StringRef path, const PluginNote &note,
       return fault(path, "pass '" + pass.name + "' does not begin with '" + flagPrefix(note.name) + "'");
     if (!pass.make)
       return fault(path, "pass '" + pass.name + "' has no way to be made (StagePass::make is empty)");
-    if (llvm::Error error = caught(path, "making pass '" + pass.name + "'", [&] { pass.make(PipelineOptions()); }))
+    std::unique_ptr<mlir::Pass> made;
+    if (llvm::Error error =
+            caught(path, "making pass '" + pass.name + "'", [&] { made = pass.make(PipelineOptions()); }))
       return error;
+    if (made && made->getArgument().empty()) // MLIR ends the process when such a pass is registered
+      return fault(path,
+                   "pass '" + pass.name + "' is made without a flag; let its getArgument() return '" + pass.name + "'");
     auto sameName = [&](const StagePass &other) { return other.name == pass.name; };
     if (llvm::any_of(stages.all(), sameName) || llvm::count_if(scratchStages.all(), sameName) > 1)
       return fault(path, "registers pass '" + pass.name + "' a second time");
     loaded.passes.push_back(pass.name);
   }
+  for (llvm::StringRef provision : note.provides) {
+    auto [kind, name] = provision.split(':');
+    if ((kind == "dialect" && !llvm::is_contained(loaded.dialects, name)) ||
+        (kind == "pass" && !llvm::is_contained(loaded.passes, name)))
+      return fault(path, "its note provides '" + provision +
+                             "', which it does not register; register it, or take it out of TILEWRIGHT_PLUGIN_NOTE");
+  }
+  if (loaded.dialects.empty() && loaded.passes.empty())
+    return fault(path, "registers neither a dialect nor a pass; do so in register_dialects or register_stages");
   return llvm::Error::success();
 }
 } // namespace

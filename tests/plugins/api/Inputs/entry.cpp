@@ -13,6 +13,8 @@
 #define NO_ENTRY 6
 #define UNDEFINED_SYMBOL 7
 #define OWN_MLIR 8
+#define REGISTERS_NOTHING 9
+#define NO_FLAG 10
 
 #if FAULT == UNDEFINED_SYMBOL
 extern "C" int tilewrightTestSymbolThatNobodyHas();
@@ -28,6 +30,10 @@ struct MLIRContext {
 mlir::MLIRContext::MLIRContext(Threading) {}
 #endif
 
+// something.cpp
+void registerPass(tw_stage_registry *registry, const char *name, const char *flag);
+void registerSharedWord(tw_dialect_registry *registry);
+
 #if FAULT != NO_ENTRY
 extern "C" const tw_plugin *tilewrightPlugin() {
 #if FAULT == UNDEFINED_SYMBOL
@@ -40,8 +46,10 @@ extern "C" const tw_plugin *tilewrightPlugin() {
                                    FAULT == WRONG_VERSION ? 99u : unsigned(TILEWRIGHT_PLUGIN_API_VERSION),
                                    FAULT == OTHER_NAME ? "somebody_else" : NAME,
                                    FAULT == OTHER_RELEASE ? "9.9.9" : VERSION,
-                                   nullptr,
-                                   nullptr};
+                                   SHARED_WORD ? registerSharedWord : nullptr,
+                                   FAULT == REGISTERS_NOTHING ? nullptr : +[](tw_stage_registry *registry) {
+                                     registerPass(registry, PASS, FAULT == NO_FLAG ? "" : PASS);
+                                   }};
   std::fprintf(stderr, "entry of %s ran\n", NAME);
   return &plugin;
 #endif

@@ -72,9 +72,17 @@ with tempfile.TemporaryDirectory() as folder:
             file.write(f'.section .note.tilewright,"aR",@note\n.p2align 3\n.incbin "{note_file}"\n'
                        '.section .note.GNU-stack,"",@progbits\n')
         sources.append(assembly)
-    command = [args.cxx, "-std=c++20", "-fno-rtti", "-fexceptions" if args.exceptions else "-fno-exceptions", "-shared", "-fPIC", "-I" + args.root,
-               "-isystem", os.path.join(args.llvm_lib, "../include"), "-D_GLIBCXX_USE_CXX11_ABI=1", f"-DFAULT={args.entry}",
-               f'-DNAME="{args.name}"', f'-DVERSION="{args.version}"', *sources, "-o", args.out]
+    compile = [args.cxx, "-std=c++20", "-fno-rtti", "-fexceptions" if args.exceptions else "-fno-exceptions", "-fPIC", "-I" + args.root,
+               "-isystem", os.path.join(args.llvm_lib, "../include"), "-D_GLIBCXX_USE_CXX11_ABI=1"]
+    if os.path.basename(args.source) == "entry.cpp":
+        # What it registers includes much and is the same for all: it is compiled once per folder.
+        something = os.path.join(os.path.dirname(args.out), "something.o")
+        if not os.path.exists(something):
+            subprocess.run([*compile, "-c", os.path.join(os.path.dirname(args.source), "something.cpp"), "-o", something], check=True)
+        sources.append(something)
+    command = [*compile, "-shared", f"-DFAULT={args.entry}", f'-DNAME="{args.name}"', f'-DVERSION="{args.version}"',
+               f'-DPASS="{args.name.replace("_", "-")}-nothing"', f"-DSHARED_WORD={int('dialect:shared_word' in args.provides)}",
+               *sources, "-o", args.out]
     if not args.no_mlir:
         command += ["-Wl,--no-as-needed", "-L" + args.llvm_lib, "-l:libMLIR.so.22.1"]
     if args.needs:

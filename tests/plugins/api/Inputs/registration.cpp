@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A plugin whose registrations are wrong in the way that the environment variable FAULT says. Before each fault it registers
-// something right, of which nothing may be left.
+// A plugin whose registrations are wrong in the way that the environment variable FAULT says. Before each fault it
+// registers something right, of which nothing may be left.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/MLIRContext.h"
@@ -52,7 +52,11 @@ static void registerStages(tw_stage_registry *registry) {
   if (fault("throw-stages"))
     throw 42;
   if (fault("throw-make"))
-    registry->add({"simplify", "test-plugin-other", {}, {}, {},
+    registry->add({"simplify",
+                   "test-plugin-other",
+                   {},
+                   {},
+                   {},
                    [](const tilewright::PipelineOptions &) -> std::unique_ptr<mlir::Pass> {
                      return std::make_unique<Nothing>(std::string("test-plugin-other").substr(99));
                    }});
@@ -77,6 +81,7 @@ static void registerStages(tw_stage_registry *registry) {
 extern "C" const tw_plugin *tilewrightPlugin() {
   if (fault("throw-entry"))
     throw std::runtime_error("no plugin today");
-  static const tw_plugin plugin = {sizeof(tw_plugin), TILEWRIGHT_PLUGIN_API_VERSION, NAME, VERSION, registerDialects, registerStages};
+  static const tw_plugin plugin = {sizeof(tw_plugin), TILEWRIGHT_PLUGIN_API_VERSION, NAME, VERSION, registerDialects,
+                                   registerStages};
   return &plugin;
 }
