@@ -154,12 +154,6 @@ Finding Environment::readSamples() {
 
 Finding Environment::checkProvisions() const {
   std::vector<std::string> wrong;
-  for (StringRef provision : target.note.provides) {
-    if (provision.consume_front("dialect:") && !llvm::is_contained(plugin->dialects, provision))
-      wrong.push_back("the note provides dialect '" + provision.str() + "', which is not registered");
-    else if (provision.consume_front("pass:") && !llvm::is_contained(plugin->passes, provision))
-      wrong.push_back("the note provides pass '" + provision.str() + "', which is not registered");
-  }
   for (const std::string &pass : plugin->passes)
     if (!llvm::is_contained(target.note.provides, "pass:" + pass))
       wrong.push_back("pass '" + pass + "' is not in the note; add 'pass:" + pass + "' to TILEWRIGHT_PLUGIN_NOTE");
