@@ -14,23 +14,24 @@ using namespace mlir;
 
 namespace tilewright {
 
-static FailureOr<ObjectBytes> emit(ModuleOp module, const CpuLevel &level, EmitKind kind, std::string *text) {
+static FailureOr<ObjectBytes> emit(ModuleOp module, const CpuLevel &level, EmitKind kind, std::string *text,
+                                   Effort effort) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> translated = translateModuleToLLVMIR(module, context);
   if (!translated)
     return module.emitError("cannot be translated to LLVM IR");
-  llvm::Expected<ObjectBytes> bytes = emitModule(*translated, level, kind, text);
+  llvm::Expected<ObjectBytes> bytes = emitModule(*translated, level, kind, text, effort);
   if (!bytes)
     return module.emitError(llvm::toString(bytes.takeError()));
   return std::move(*bytes);
 }
 
-FailureOr<ObjectBytes> emitObject(ModuleOp module, const CpuLevel &level, std::string *text) {
-  return emit(module, level, EmitKind::Object, text);
+FailureOr<ObjectBytes> emitObject(ModuleOp module, const CpuLevel &level, std::string *text, Effort effort) {
+  return emit(module, level, EmitKind::Object, text, effort);
 }
 
 FailureOr<ObjectBytes> emitAssembly(ModuleOp module, const CpuLevel &level) {
-  return emit(module, level, EmitKind::Assembly, /*text=*/nullptr);
+  return emit(module, level, EmitKind::Assembly, /*text=*/nullptr, Effort::Full);
 }
 
 namespace {
@@ -81,6 +82,28 @@ static LogicalResult runStage(StringRef stage, void (*build)(OpPassManager &, co
   return success();
 }
 
+/// The kernels, which are in the LLVM dialect, as objects.
+static FailureOr<std::vector<ObjectBytes>> emitKernels(MLIRContext *context, ArrayRef<KernelModule> kernels,
+                                                       const CpuLevel &level, const KernelStages &stages,
+                                                       Effort effort) {
+  const bool dumps = stages.dumps("emit");
+  std::vector<std::string> texts(kernels.size());
+  std::vector<ObjectBytes> objects(kernels.size());
+  LogicalResult result = failableParallelForEachN(context, 0, kernels.size(), [&](size_t i) -> LogicalResult {
+    FailureOr<ObjectBytes> object = emitObject(kernels[i].module, level, dumps ? &texts[i] : nullptr, effort);
+    if (failed(object))
+      return failure();
+    objects[i] = std::move(*object);
+    return success();
+  });
+  if (failed(result))
+    return failure();
+  if (dumps)
+    for (auto [kernel, text] : llvm::zip_equal(kernels, texts))
+      stages.dump(kernel.name, text);
+  return objects;
+}
+
 FailureOr<std::vector<ObjectBytes>> compileKernels(ModuleOp module, const CpuLevel &level, StringRef symbolSuffix,
                                                    const KernelStages &stages) {
   OwningOpRef<ModuleOp> all = ModuleOp::create(module.getLoc());
@@ -88,24 +111,19 @@ FailureOr<std::vector<ObjectBytes>> compileKernels(ModuleOp module, const CpuLev
   if (failed(runStage("bufferize", buildCpuBufferizePipeline, level, stages, *all, kernels)) ||
       failed(runStage("lower", buildCpuLowerPipeline, level, stages, *all, kernels)))
     return failure();
+  return emitKernels(module.getContext(), kernels, level, stages, Effort::Full);
+}
 
-  const bool dumps = stages.dumps("emit");
-  std::vector<std::string> texts(kernels.size());
-  std::vector<ObjectBytes> objects(kernels.size());
-  LogicalResult result =
-      failableParallelForEachN(module.getContext(), 0, kernels.size(), [&](size_t i) -> LogicalResult {
-        FailureOr<ObjectBytes> object = emitObject(kernels[i].module, level, dumps ? &texts[i] : nullptr);
-        if (failed(object))
-          return failure();
-        objects[i] = std::move(*object);
-        return success();
-      });
-  if (failed(result))
+FailureOr<std::vector<ObjectBytes>> compileKernelsBy(llvm::function_ref<void(OpPassManager &kernel)> build,
+                                                     ModuleOp module, const CpuLevel &level, StringRef symbolSuffix,
+                                                     Effort effort) {
+  OwningOpRef<ModuleOp> all = ModuleOp::create(module.getLoc());
+  SmallVector<KernelModule> kernels = splitKernels(module, symbolSuffix, *all);
+  PassManager passes(module.getContext(), ModuleOp::getOperationName(), OpPassManager::Nesting::Implicit);
+  build(passes.nest<ModuleOp>());
+  if (failed(passes.run(*all)))
     return failure();
-  if (dumps)
-    for (auto [kernel, text] : llvm::zip_equal(kernels, texts))
-      stages.dump(kernel.name, text);
-  return objects;
+  return emitKernels(module.getContext(), kernels, level, {}, effort);
 }
 
 } // namespace tilewright

@@ -20,6 +20,9 @@ namespace tilewright {
 /// The bytes of a relocatable ELF object.
 using ObjectBytes = llvm::SmallVector<char, 0>;
 
+/// How much LLVM makes of the code it is given; low: code that runs seldom, of many loops.
+enum class Effort { Full, Low };
+
 /// How a caller extends and follows the stages behind `tile`.
 struct KernelStages {
   /// Appends passes to those of stage "bufferize" or "lower", on the module of one kernel.
@@ -39,9 +42,15 @@ mlir::FailureOr<std::vector<ObjectBytes>> compileKernels(mlir::ModuleOp module, 
                                                          llvm::StringRef symbolSuffix = "",
                                                          const KernelStages &stages = {});
 
+/// The same by `build`'s passes in place of the backend's; they must make the entries and end in the LLVM dialect.
+mlir::FailureOr<std::vector<ObjectBytes>> compileKernelsBy(llvm::function_ref<void(mlir::OpPassManager &kernel)> build,
+                                                           mlir::ModuleOp module, const CpuLevel &level,
+                                                           llvm::StringRef symbolSuffix, Effort effort);
+
 /// Optimises a module in the LLVM dialect and emits it as an object of the level. Public functions stay visible.
 /// `text`: where to write the LLVM IR that code is made from.
-mlir::FailureOr<ObjectBytes> emitObject(mlir::ModuleOp module, const CpuLevel &level, std::string *text = nullptr);
+mlir::FailureOr<ObjectBytes> emitObject(mlir::ModuleOp module, const CpuLevel &level, std::string *text = nullptr,
+                                        Effort effort = Effort::Full);
 
 /// The same up to assembly text.
 mlir::FailureOr<ObjectBytes> emitAssembly(mlir::ModuleOp module, const CpuLevel &level);

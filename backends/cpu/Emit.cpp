@@ -42,11 +42,12 @@ static Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const CpuLev
       triple, level.llvmCpu, level.llvmFeatures, options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Aggressive));
 }
 
-static void optimize(Module &module, TargetMachine &machine) {
+static void optimize(Module &module, TargetMachine &machine, Effort effort) {
   PipelineTuningOptions tuning;
   // Kernels are vectors already; these two only find address arithmetic and cost time.
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
+  tuning.LoopUnrolling = effort == Effort::Full;
   PassBuilder builder(&machine, tuning);
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -63,10 +64,12 @@ static void optimize(Module &module, TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, cgscc, modules);
-  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3).run(module, modules);
+  const OptimizationLevel level = effort == Effort::Full ? OptimizationLevel::O3 : OptimizationLevel::O1;
+  builder.buildPerModuleDefaultPipeline(level).run(module, modules);
 }
 
-Expected<ObjectBytes> emitModule(Module &module, const CpuLevel &level, EmitKind kind, std::string *text) {
+Expected<ObjectBytes> emitModule(Module &module, const CpuLevel &level, EmitKind kind, std::string *text,
+                                 Effort effort) {
   Expected<std::unique_ptr<TargetMachine>> machine = createTargetMachine(level);
   if (!machine)
     return machine.takeError();
@@ -84,7 +87,7 @@ Expected<ObjectBytes> emitModule(Module &module, const CpuLevel &level, EmitKind
   raw_string_ostream stream(problems);
   if (verifyModule(module, &stream))
     return createStringError("invalid LLVM IR: " + problems);
-  optimize(module, **machine);
+  optimize(module, **machine, effort);
   if (text)
     raw_string_ostream(*text) << module;
 

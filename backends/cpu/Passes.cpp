@@ -46,6 +46,14 @@ void buildCpuLowerPipeline(OpPassManager &pm, const CpuLevel &level) {
   pm.addPass(createCpuLowerToLLVMPass());
 }
 
+void buildCpuPlainPipeline(OpPassManager &pm, const CpuLevel &level) {
+  OpPassManager &kernel = pm.nest<func::FuncOp>();
+  kernel.addPass(createCpuPlainLoopsPass());
+  kernel.addPass(createCpuRoundBf16Pass(&level));
+  pm.addPass(createCpuKernelEntryPass());
+  pm.addPass(createCpuLowerToLLVMPass());
+}
+
 void buildCpuPipeline(OpPassManager &pm, const CpuLevel &level) {
   buildCpuBufferizePipeline(pm, level);
   buildCpuLowerPipeline(pm, level);
@@ -72,6 +80,7 @@ void registerCpuPasses() {
   registerPass([] { return createCpuKernelEntryPass(); });
   registerPass([] { return createCpuLowerToLLVMPass(); });
   registerPass([] { return createCpuCheckIntrinsicsPass(); });
+  registerPass([] { return createCpuPlainLoopsPass(); });
 }
 
 void registerCpuDialects(DialectRegistry &registry) {

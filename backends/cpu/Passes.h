@@ -55,11 +55,16 @@ std::unique_ptr<mlir::Pass> createCpuLowerToLLVMPass();
 /// Errors where an intrinsic needs a feature that the level lacks (LLVM would end the process).
 std::unique_ptr<mlir::Pass> createCpuCheckIntrinsicsPass(const CpuLevel *level = nullptr);
 
+/// A kernel becomes loops over single numbers in memory, by upstream's generic lowerings.
+std::unique_ptr<mlir::Pass> createCpuPlainLoopsPass();
+
 /// The backend's passes of stage `bufferize`, on `builtin.module`s that hold kernels: vectors in memory.
 void buildCpuBufferizePipeline(mlir::OpPassManager &pm, const CpuLevel &level);
 /// The backend's passes of stage `lower`: the LLVM dialect.
 void buildCpuLowerPipeline(mlir::OpPassManager &pm, const CpuLevel &level);
-/// Both in order.
+/// In place of both: a slow lowering that leaves schedule and vectors out (createCpuPlainLoopsPass).
+void buildCpuPlainPipeline(mlir::OpPassManager &pm, const CpuLevel &level);
+/// The backend's stages in order.
 void buildCpuPipeline(mlir::OpPassManager &pm, const CpuLevel &level);
 
 /// Registers the passes by their flags.

@@ -141,6 +141,21 @@ FailureOr<SmallVector<Value<Real>>> Engine<Real>::evaluate(Operation *op, ArrayR
         ArrayPtr<Real> input = whole(operands[0]), bias = operands.size() > 2 ? whole(operands[2]) : nullptr;
         return single(op, evaluateLinear(linear, *input, operands[1], bias.get()));
       })
+      .Case([&](tw::PackedLinearOp linear) -> Result {
+        auto group = [&](unsigned index) -> const Val * {
+          auto [start, length] = linear.getODSOperandIndexAndLength(index);
+          return length == 0 ? nullptr : &operands[start];
+        };
+        enum { Input, Scales, Sums, Weight, Bias };
+        // The sums only save work: they follow from quants and scales.
+        ArrayPtr<Real> input = whole(*group(Input)), bias = group(Bias) ? whole(*group(Bias)) : nullptr;
+        if (const Val *scales = group(Scales))
+          input = std::make_shared<Array<Real>>(dequantizeRows(*input, *whole(*scales)));
+        return single(op, evaluateLinear(op, *input, *group(Weight), bias.get()));
+      })
+      .Case([&](tw::PackedGatherOp gather) -> Result {
+        return single(op, evaluateGather(op, operands[0], *operands[1].array));
+      })
       .Case([&](tw::BatchMatmulOp product) -> Result {
         return single(op, evaluateBatchMatmul(product, *whole(operands[0]), *whole(operands[1])));
       })

@@ -53,15 +53,15 @@ template <typename Real> Real dot(const Real *a, const Real *b, int64_t n) {
 } // namespace
 
 template <typename Real>
-FailureOr<Array<Real>> evaluateLinear(tw::LinearOp op, const Array<Real> &input, const Value<Real> &weight,
+FailureOr<Array<Real>> evaluateLinear(Operation *op, const Array<Real> &input, const Value<Real> &weight,
                                       const Array<Real> *bias) {
   constexpr int64_t kRowsPerTask = 64; // rows of the weight
   Rows<Real> rows(weight);
   int64_t columns = input.shape.back();
   if (columns != rows.columns)
-    return op.emitOpError("input has ") << columns << " columns at run time, wanted the weight's " << rows.columns;
+    return op->emitOpError("input has ") << columns << " columns at run time, wanted the weight's " << rows.columns;
   if (bias && bias->size() != rows.count)
-    return op.emitOpError("bias has ") << bias->size() << " elements at run time, wanted " << rows.count;
+    return op->emitOpError("bias has ") << bias->size() << " elements at run time, wanted " << rows.count;
   Shape shape = input.shape;
   shape.back() = rows.count;
   Array<Real> y = Array<Real>::floats(shape); // [inputs, rows]
@@ -105,7 +105,7 @@ FailureOr<Array<Real>> evaluateBatchMatmul(tw::BatchMatmulOp op, const Array<Rea
 }
 
 template <typename Real>
-FailureOr<Array<Real>> evaluateGather(tw::GatherOp op, const Value<Real> &table, const Array<Real> &ids) {
+FailureOr<Array<Real>> evaluateGather(Operation *op, const Value<Real> &table, const Array<Real> &ids) {
   Rows<Real> rows(table);
   Shape shape = table.weight ? Shape(table.weight->shape()) : table.array->shape;
   shape[0] = ids.size();
@@ -114,10 +114,18 @@ FailureOr<Array<Real>> evaluateGather(tw::GatherOp op, const Value<Real> &table,
   for (int64_t n = 0; n < ids.size(); ++n) {
     int64_t id = ids.integers[n];
     if (id < 0 || id >= rows.count)
-      return op.emitOpError("id ") << n << " is " << id << ", wanted 0 <= id < " << rows.count;
+      return op->emitOpError("id ") << n << " is " << id << ", wanted 0 <= id < " << rows.count;
     rows.read(id, scratch, y.reals.data() + n * rows.columns);
   }
   return y;
+}
+
+template <typename Real> Array<Real> dequantizeRows(const Array<Real> &quants, const Array<Real> &scales) {
+  Array<Real> x = Array<Real>::floats(quants.shape);
+  int64_t block = scales.size() == 0 ? 1 : quants.size() / scales.size();
+  for (int64_t i = 0; i < quants.size(); ++i)
+    x.reals[i] = static_cast<Real>(quants.integers[i]) * scales.reals[i / block];
+  return x;
 }
 
 template <typename Real>
@@ -150,10 +158,11 @@ FailureOr<std::array<Array<Real>, 3>> evaluateQuantizeRows(tw::QuantizeRowsOp op
 }
 
 #define INSTANTIATE(Real)                                                                                              \
-  template FailureOr<Array<Real>> evaluateLinear(tw::LinearOp, const Array<Real> &, const Value<Real> &,               \
+  template FailureOr<Array<Real>> evaluateLinear(Operation *, const Array<Real> &, const Value<Real> &,                \
                                                  const Array<Real> *);                                                 \
   template FailureOr<Array<Real>> evaluateBatchMatmul(tw::BatchMatmulOp, const Array<Real> &, const Array<Real> &);    \
-  template FailureOr<Array<Real>> evaluateGather(tw::GatherOp, const Value<Real> &, const Array<Real> &);              \
+  template FailureOr<Array<Real>> evaluateGather(Operation *, const Value<Real> &, const Array<Real> &);               \
+  template Array<Real> dequantizeRows(const Array<Real> &, const Array<Real> &);                                       \
   template FailureOr<std::array<Array<Real>, 3>> evaluateQuantizeRows(tw::QuantizeRowsOp, const Array<Real> &);
 INSTANTIATE(float)
 INSTANTIATE(double)

@@ -31,12 +31,15 @@ template <typename Real>
 mlir::FailureOr<Array<Real>> evaluateShape(mlir::Operation *op, llvm::ArrayRef<ArrayPtr<Real>> operands);
 
 template <typename Real>
-mlir::FailureOr<Array<Real>> evaluateGather(tw::GatherOp op, const Value<Real> &table, const Array<Real> &ids);
+mlir::FailureOr<Array<Real>> evaluateGather(mlir::Operation *op, const Value<Real> &table, const Array<Real> &ids);
 
 /// `bias` may be null.
 template <typename Real>
-mlir::FailureOr<Array<Real>> evaluateLinear(tw::LinearOp op, const Array<Real> &input, const Value<Real> &weight,
+mlir::FailureOr<Array<Real>> evaluateLinear(mlir::Operation *op, const Array<Real> &input, const Value<Real> &weight,
                                             const Array<Real> *bias);
+
+/// What quantize_rows made its quants from, as far as they say: each times the scale of its block.
+template <typename Real> Array<Real> dequantizeRows(const Array<Real> &quants, const Array<Real> &scales);
 
 template <typename Real>
 mlir::FailureOr<Array<Real>> evaluateBatchMatmul(tw::BatchMatmulOp op, const Array<Real> &lhs, const Array<Real> &rhs);

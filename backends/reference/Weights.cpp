@@ -63,6 +63,11 @@ llvm::Expected<llvm::ArrayRef<uint8_t>> NoWeights::bytes(ml_program::GlobalOp gl
 llvm::Expected<Weight> Weight::make(ml_program::GlobalOp global, llvm::ArrayRef<uint8_t> bytes) {
   Weight weight;
   auto type = dyn_cast<RankedTensorType>(global.getType());
+  // Packed by the tile stage: the bytes are the graph's still.
+  auto element = global->getAttrOfType<TypeAttr>("tw.element");
+  auto shape = global->getAttrOfType<DenseI64ArrayAttr>("tw.shape");
+  if (element && shape)
+    type = RankedTensorType::get(shape.asArrayRef(), element.getValue());
   if (!type || !type.hasStaticShape())
     return fail(global, "wanted a static tensor type");
   weight.dims.assign(type.getShape().begin(), type.getShape().end());

@@ -58,6 +58,8 @@ struct VerifyOptions {
 int verifyModel(const VerifyOptions &options);
 /// Every fused group for itself.
 int verifyPerOp(const VerifyOptions &options);
+/// The pass that breaks the result.
+int verifyByBisection(const VerifyOptions &options);
 
 struct ReferenceOptions {
   std::string input;

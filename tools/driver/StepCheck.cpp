@@ -7,6 +7,28 @@ using namespace mlir;
 
 namespace tilewright::driver {
 
+TracedClass traceClass(ModuleOp graph, const ClassProgram &program, StringRef entry, StringRef numerics) {
+  TracedClass traced{program.shapeClass->name.str(), traceDispatches(*program.module, entry), {}};
+  traced.groups = groupResults(graph, traced.trace, numerics);
+  return traced;
+}
+
+const std::vector<std::string> &stepPrompts() {
+  static const std::vector<std::string> prompts = {
+      "The quick brown fox jumps over the lazy dog. Once upon a time, in a small village, 1, 2, 3, 5, 8,"};
+  return prompts;
+}
+
+/// Rows of the steps in which a prompt of `count` tokens is run: each shape class that it is long enough for.
+static std::vector<size_t> stepsOf(size_t count) {
+  constexpr size_t kPrefill = 9, kSmall = 3;
+  if (count < 2)
+    return {count};
+  if (count < kPrefill + kSmall + 1)
+    return {count - 1, 1};
+  return {count - 1 - kSmall, kSmall, 1};
+}
+
 static std::set<ValueTag> boundaries(const std::vector<TracedClass> &classes) {
   std::set<ValueTag> tags;
   for (const TracedClass &each : classes)
@@ -161,6 +183,18 @@ llvm::Error StepCheck::run(ArrayRef<int32_t> tokens) {
   if (next != own.trace.dispatches.size())
     return llvm::createStringError("the compiled step ran " + llvm::Twine(next) +
                                    " dispatches, the graph's program has " + llvm::Twine(own.trace.dispatches.size()));
+  return llvm::Error::success();
+}
+
+llvm::Error StepCheck::runPrompt(ArrayRef<int32_t> tokens) {
+  step.reset();
+  if (llvm::Error error = truth.reset())
+    return error;
+  for (size_t rows : stepsOf(tokens.size())) {
+    if (llvm::Error error = run(tokens.take_front(rows)))
+      return error;
+    tokens = tokens.drop_front(rows);
+  }
   return llvm::Error::success();
 }
 

@@ -2,6 +2,7 @@
 // Compiled steps held against the reference group by group.
 #pragma once
 
+#include "tools/driver/Compiler.h"
 #include "tools/driver/GroupContracts.h"
 #include "tools/driver/ReferenceStream.h"
 #include "tools/driver/step/CompiledStep.h"
@@ -31,6 +32,13 @@ struct TracedClass {
   std::map<ValueTag, GroupResult> groups;
 };
 
+/// `program` was formed from `graph`, which has tags.
+TracedClass traceClass(mlir::ModuleOp graph, const ClassProgram &program, llvm::StringRef entry,
+                       llvm::StringRef numerics);
+
+/// A prompt long enough for a step of each shape class.
+const std::vector<std::string> &stepPrompts();
+
 /// Runs compiled steps and the reference side by side: behind each dispatch, its results are compared with the
 /// reference's values and replaced by them, so that the next group has the reference's inputs and errors do not add up.
 class StepCheck {
@@ -38,8 +46,8 @@ public:
   /// `classes`: one per variant of the artifact, in its order. All arguments outlive this.
   StepCheck(CompiledStep &step, ReferenceModel &truth, const std::vector<TracedClass> &classes);
 
-  /// One step of both over `tokens`.
-  llvm::Error run(llvm::ArrayRef<int32_t> tokens);
+  /// A new sequence of `tokens`, at least one, in a step of each shape class that they are enough for.
+  llvm::Error runPrompt(llvm::ArrayRef<int32_t> tokens);
 
   /// Of all steps so far, in program order.
   std::vector<ValueError> errors() const;
@@ -50,6 +58,7 @@ public:
 private:
   using Key = std::pair<CallPath, ValueTag>;
 
+  llvm::Error run(llvm::ArrayRef<int32_t> tokens);
   void check(const TracedClass &own, const TracedDispatch &dispatch, void *const *arguments);
   void checkTensor(ValueError &error, const reference::Tensor &truth, float *found);
   void checkState(ValueError &error, const reference::StateRows<double> &truth, llvm::ArrayRef<void *> pools);

@@ -18,20 +18,6 @@ using namespace mlir;
 namespace tilewright::driver {
 namespace {
 
-/// Long enough for a step of each shape class.
-const std::vector<std::string> defaultPrompts = {
-    "The quick brown fox jumps over the lazy dog. Once upon a time, in a small village, 1, 2, 3, 5, 8,"};
-
-/// Rows of the steps in which a prompt of `count` tokens is run: each shape class that it is long enough for.
-std::vector<size_t> stepsOf(size_t count) {
-  constexpr size_t kPrefill = 9, kSmall = 3;
-  if (count < 2)
-    return {count};
-  if (count < kPrefill + kSmall + 1)
-    return {count - 1, 1};
-  return {count - 1 - kSmall, kSmall, 1};
-}
-
 /// That the artifact's kernels are those of these programs.
 llvm::Error checkKernels(const CompiledStep &step, const std::vector<TracedClass> &classes,
                          const std::string &artifact) {
@@ -125,7 +111,7 @@ int verifyPerOp(const VerifyOptions &options) {
   ModuleOp module = session.open(options.input, options.weightsDir);
   if (!module)
     return session.status();
-  llvm::Expected<std::vector<PromptIds>> prompts = promptIds(session, options.prompts, defaultPrompts);
+  llvm::Expected<std::vector<PromptIds>> prompts = promptIds(session, options.prompts, stepPrompts());
   if (!prompts)
     return report(prompts.takeError(), BadInput);
   int64_t longest = 0;
@@ -149,9 +135,7 @@ int verifyPerOp(const VerifyOptions &options) {
     FailureOr<ClassProgram> program = formProgram(module, shapeClass, session.host().stages, pipeline);
     if (failed(program))
       return WorkFailed;
-    TracedClass traced{shapeClass.name.str(), traceDispatches(*program->module, entry), {}};
-    traced.groups = groupResults(module, traced.trace, pipeline.numerics);
-    classes.push_back(std::move(traced));
+    classes.push_back(traceClass(module, *program, entry, pipeline.numerics));
     programs.push_back(std::move(*program));
   }
   if (!step) {
@@ -171,17 +155,9 @@ int verifyPerOp(const VerifyOptions &options) {
   if (!truth)
     return report(truth.takeError(), WorkFailed);
   StepCheck check(*step, **truth, classes);
-  for (const PromptIds &prompt : *prompts) {
-    step->reset();
-    if (int code = report((*truth)->reset(), WorkFailed))
+  for (const PromptIds &prompt : *prompts)
+    if (int code = report(check.runPrompt(prompt.ids), WorkFailed))
       return code;
-    llvm::ArrayRef<int32_t> rest = prompt.ids;
-    for (size_t rows : stepsOf(rest.size())) {
-      if (int code = report(check.run(rest.take_front(rows)), WorkFailed))
-        return code;
-      rest = rest.drop_front(rows);
-    }
-  }
   return finish(check, *step, prompts->size(), options.json);
 }
 

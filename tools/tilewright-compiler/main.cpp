@@ -100,25 +100,38 @@ int main(int argc, char **argv) {
   command->add_option("--max-tokens", verify.maxTokens, "Greedy tokens to compare as well")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--json", verify.json, "Print JSON");
-  bool perOp = false;
+  bool perOp = false, bisect = false;
+  auto *perOpFlag =
+      command
+          ->add_flag(
+              "--per-op", perOp,
+              "Compare every fused group for itself, on the reference's inputs, with its ops' contracts; compiles the "
+              "model when no --artifact is given")
+          ->excludes("--expected")
+          ->excludes("--max-tokens");
   command
       ->add_flag(
-          "--per-op", perOp,
-          "Compare every fused group for itself, on the reference's inputs, with its ops' contracts; compiles the "
-          "model when no --artifact is given")
+          "--bisect", bisect,
+          "Find the pass that breaks the result: what stands behind each pass is interpreted, or compiled plainly")
+      ->excludes(perOpFlag)
+      ->excludes("--artifact")
       ->excludes("--expected")
       ->excludes("--max-tokens");
-  command->add_option("--numerics", verify.numerics, "What --per-op compiles with")
+  command->add_option("--numerics", verify.numerics, "What --per-op and --bisect compile with")
       ->check(CLI::IsMember({"precise", "fast"}))
       ->capture_default_str()
       ->excludes("--artifact");
-  command->add_option("--target", verify.targets, "The level that --per-op compiles for (default: this machine's best)")
+  command->add_option("--target", verify.targets, "The level that they compile for (default: this machine's best)")
       ->excludes("--artifact");
   addWeightsDir(*command, verify.weightsDir);
   addPlugins(*command, verify.plugins);
-  command->footer("Examples:\n  tilewright verify smollm2.twg --artifact smollm2/ --prompt \"The capital of France "
-                  "is\"\n  tilewright verify smollm2.twg --per-op --numerics precise");
-  command->callback([&] { result = perOp ? verifyPerOp(verify) : verifyModel(verify); });
+  command->footer(
+      "Examples:\n  tilewright verify smollm2.twg --artifact smollm2/ --prompt \"The capital of France "
+      "is\"\n  tilewright verify smollm2.twg --per-op --numerics precise\n  tilewright verify smollm2.twg --bisect "
+      "--plugin ./libmine.so");
+  command->callback([&] {
+    result = perOp ? verifyPerOp(verify) : bisect ? verifyByBisection(verify) : verifyModel(verify);
+  });
 
   ReferenceOptions reference;
   command = app.add_subcommand("reference", "Write text with the reference interpreter (slow, and right)");
