@@ -39,7 +39,11 @@ std::optional<ValueTag> tagOf(Value value) {
   if (!result)
     return std::nullopt;
   std::optional<int64_t> op = tagOf(result.getOwner()->getLoc());
-  return op ? std::optional<ValueTag>({*op, result.getResultNumber()}) : std::nullopt;
+  if (!op)
+    return std::nullopt;
+  // Made in place of one result of a decomposed op (ir/interfaces/Decompose.h).
+  auto origin = result.getOwner()->getAttrOfType<IntegerAttr>("tw.origin_result");
+  return ValueTag{*op, origin ? static_cast<unsigned>(origin.getInt()) : result.getResultNumber()};
 }
 
 Location withoutTag(Location location) {

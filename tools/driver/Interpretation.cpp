@@ -99,14 +99,12 @@ llvm::Expected<std::optional<Gap>> firstDifferentValue(Session &session, ModuleO
   std::map<std::string, unsigned> runs;
   (*second)->running().setTap(
       [&](Operation *op, ArrayRef<reference::RunValue> results) {
-        std::optional<int64_t> tag = tagOf(op->getLoc());
-        if (!tag || found)
+        if (found)
           return;
-        auto origin = op->getAttrOfType<IntegerAttr>("tw.origin_result");
         for (auto [i, result] : llvm::enumerate(results)) {
+          std::optional<ValueTag> tag = tagOf(op->getResult(i));
           const auto *tensor = std::get_if<reference::Tensor>(&result);
-          const reference::RunValue *known =
-              stream.value(path, {*tag, static_cast<unsigned>(origin ? origin.getInt() : static_cast<int64_t>(i))});
+          const reference::RunValue *known = tag ? stream.value(path, *tag) : nullptr;
           const auto *wanted = known ? std::get_if<reference::Tensor>(known) : nullptr;
           if (!tensor || !wanted || !tensor->isFloat || tensor->shape != wanted->shape)
             continue;

@@ -9,12 +9,9 @@ ReferenceStream::ReferenceStream(ReferenceModel &model, std::set<ValueTag> wante
     : model(model), wanted(std::move(wantedTags)) {
   model.running().setTap(
       [this](Operation *op, ArrayRef<reference::RunValue> results) {
-        std::optional<int64_t> tag = tagOf(op->getLoc());
-        if (!tag)
-          return;
-        auto origin = op->getAttrOfType<IntegerAttr>("tw.origin_result");
         for (auto [i, result] : llvm::enumerate(results))
-          store(path, {*tag, static_cast<unsigned>(origin ? origin.getInt() : static_cast<int64_t>(i))}, result);
+          if (std::optional<ValueTag> tag = tagOf(op->getResult(i)))
+            store(path, *tag, result);
       },
       [this](Operation *call, bool begins) {
         if (begins)
