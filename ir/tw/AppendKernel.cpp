@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernel of tw.append: one row a chunk, written to its slot of its page. Rows of different chunks share no byte, also where
-// two tokens stand in a pair.
+// Kernel of tw.append: one row a chunk, written to its slot of its page. Rows of different chunks share no byte, also
+// where two tokens stand in a pair.
 #include "ir/interfaces/KernelBuilder.h"
 #include "ir/interfaces/TileBuilder.h"
 #include "ir/tw/Tw.h"
@@ -14,7 +14,8 @@ namespace tilewright::tw {
 namespace {
 
 /// Writes `from` [dim], a token's part for one head, to its slot of `pool` and returns what the pool has become.
-Value writeToken(TileBuilder &t, Value from, Value pool, Value page, Value head, Value slot, bool transposed, bool paired) {
+Value writeToken(TileBuilder &t, Value from, Value pool, Value page, Value head, Value slot, bool transposed,
+                 bool paired) {
   int64_t dim = shapeOf(from)[0];
   OpFoldResult zero = t.b.getIndexAttr(0);
   // [pages, heads, dim, 64] or [pages, heads, 64, dim]
@@ -29,7 +30,8 @@ Value writeToken(TileBuilder &t, Value from, Value pool, Value page, Value head,
     sizes.push_back(2);
     if (dim % 2) {
       Value padded = t.filled(dim + 1, 0.0);
-      Value copy = t.elementwise(from, t.slice(padded, {zero}, {dim}), [](TileBuilder &, ValueRange a) { return a[0]; });
+      Value copy =
+          t.elementwise(from, t.slice(padded, {zero}, {dim}), [](TileBuilder &, ValueRange a) { return a[0]; });
       from = t.insert(copy, padded, {zero}, {dim});
     }
     from = t.reshape(from, shape);
@@ -72,10 +74,11 @@ LogicalResult AppendOp::buildKernel(KernelBuilder &kernel) {
       SmallVector<Value> next;
       for (auto [i, pool] : llvm::enumerate(inner)) {
         ArrayRef<int64_t> shape = shapeOf(rows[i]); // [N, heads, dim]
-        Value written = t.loop(t.constant(0), t.constant(shape[1]), pool, [&](Value head, ValueRange carried) -> SmallVector<Value> {
-          Value from = t.slice(rows[i], {row, head, zero}, {1, 1, shape[2]}, shape[2]);
-          return {writeToken(t, from, carried[0], page, head, slot, isTransposedBuffer(i), isPairedPool(pools[i]))};
-        })[0];
+        Value written = t.loop(
+            t.constant(0), t.constant(shape[1]), pool, [&](Value head, ValueRange carried) -> SmallVector<Value> {
+              Value from = t.slice(rows[i], {row, head, zero}, {1, 1, shape[2]}, shape[2]);
+              return {writeToken(t, from, carried[0], page, head, slot, isTransposedBuffer(i), isPairedPool(pools[i]))};
+            })[0];
         next.push_back(written);
       }
       return next;

@@ -56,13 +56,14 @@ LogicalResult PagedAttention::build(llvm::function_ref<std::pair<Value, Value>(P
     if (piece == queryTile)
       return {run(state[0])};
     Value first = firstRow, all = tileRows, start = position;
-    return t.loop(t.constant(0), t.ceilDiv(all, piece), state, [&](Value index, ValueRange inner) -> SmallVector<Value> {
-      Value done = t.mul(index, t.constant(piece));
-      firstRow = t.add(first, done);
-      position = t.add(start, done);
-      tileRows = t.min(t.constant(piece), t.sub(all, done));
-      return {run(inner[0])};
-    });
+    return t.loop(t.constant(0), t.ceilDiv(all, piece), state,
+                  [&](Value index, ValueRange inner) -> SmallVector<Value> {
+                    Value done = t.mul(index, t.constant(piece));
+                    firstRow = t.add(first, done);
+                    position = t.add(start, done);
+                    tileRows = t.min(t.constant(piece), t.sub(all, done));
+                    return {run(inner[0])};
+                  });
   });
   kernel.setChunks(KernelBuilder::Count::Tiles, 1, headsKv);
   kernel.finish(0, done[0]);
@@ -88,12 +89,14 @@ void PagedAttention::loadQuery() {
   OpFoldResult zero = t.b.getIndexAttr(0), firstHead = t.mul(head, t.constant(group));
   double scale = spec.softcap > 0.0 ? spec.scale : spec.scale * kLog2E;
   int64_t width = paired ? llvm::alignTo(dim, 2) : dim;
-  q = t.loop(t.constant(0), tileRows, t.filled({piece, group, width}, 0.0), [&](Value row, ValueRange state) -> SmallVector<Value> {
-    Value from = t.slice(query, {t.add(firstRow, row), firstHead, zero}, {1, group, dim}, {group, dim});
-    Value to = t.slice(state[0], {row, zero, zero}, {1, group, dim}, {group, dim});
-    Value scaled = t.elementwise(from, to, [&](TileBuilder &s, ValueRange a) { return s.mul(a[0], s.f32(scale)); });
-    return {t.insert(scaled, state[0], {row, zero, zero}, {1, group, dim})};
-  })[0];
+  q = t.loop(t.constant(0), tileRows, t.filled({piece, group, width}, 0.0),
+             [&](Value row, ValueRange state) -> SmallVector<Value> {
+               Value from = t.slice(query, {t.add(firstRow, row), firstHead, zero}, {1, group, dim}, {group, dim});
+               Value to = t.slice(state[0], {row, zero, zero}, {1, group, dim}, {group, dim});
+               Value scaled =
+                   t.elementwise(from, to, [&](TileBuilder &s, ValueRange a) { return s.mul(a[0], s.f32(scale)); });
+               return {t.insert(scaled, state[0], {row, zero, zero}, {1, group, dim})};
+             })[0];
   q = t.reshape(q, {rows(), width});
   if (paired)
     q = pairsOf(q);
@@ -112,7 +115,8 @@ Value PagedAttention::product(Value left, Value right, Value acc) {
   AffineExpr m = t.d(0), n = t.d(1), k = t.d(2), half = t.d(3);
   auto body = [](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(s.toF32(a[0]), s.toF32(a[1]))); };
   if (paired)
-    return t.generic({left, right}, acc, {t.map(4, {m, k, half}), t.map(4, {k, n, half}), t.map(4, {m, n})}, "pprr", body);
+    return t.generic({left, right}, acc, {t.map(4, {m, k, half}), t.map(4, {k, n, half}), t.map(4, {m, n})}, "pprr",
+                     body);
   return t.generic({left, right}, acc, {t.map(3, {m, k}), t.map(3, {k, n}), t.map(3, {m, n})}, "ppr", body);
 }
 
@@ -142,8 +146,9 @@ Value PagedAttention::scores(Value page, bool masked) {
   OpFoldResult zero = t.b.getIndexAttr(0);
   int64_t pairs = (dim + 1) / 2;
   Value number = pageNumber(page);
-  Value k = paired ? t.slice(keys, {number, head, zero, zero, zero}, {1, 1, pairs, kPageTokens, 2}, {pairs, kPageTokens, 2})
-                   : t.slice(keys, {number, head, zero, zero}, {1, 1, dim, kPageTokens}, {dim, kPageTokens});
+  Value k =
+      paired ? t.slice(keys, {number, head, zero, zero, zero}, {1, 1, pairs, kPageTokens, 2}, {pairs, kPageTokens, 2})
+             : t.slice(keys, {number, head, zero, zero}, {1, 1, dim, kPageTokens}, {dim, kPageTokens});
   Value s = product(q, k, t.filled({rows(), kPageTokens}, 0.0));
   if (spec.softcap > 0.0)
     s = t.elementwise({}, s, [&](TileBuilder &b, ValueRange a) {
@@ -194,22 +199,22 @@ Value PagedAttention::values(Value page, bool masked) {
 }
 
 Value PagedAttention::rowMaximum(Value scores) {
-  return t.generic(scores, t.filled({rows()}, kMasked), {t.map(2, {t.d(0), t.d(1)}), t.map(2, {t.d(0)})}, "pr",
-                   [](TileBuilder &s, ValueRange a) -> Value { return arith::MaxNumFOp::create(s.b, s.loc, a[0], a[1]); });
+  return t.generic(
+      scores, t.filled({rows()}, kMasked), {t.map(2, {t.d(0), t.d(1)}), t.map(2, {t.d(0)})}, "pr",
+      [](TileBuilder &s, ValueRange a) -> Value { return arith::MaxNumFOp::create(s.b, s.loc, a[0], a[1]); });
 }
 
 std::pair<Value, Value> PagedAttention::weights(Value scores, Value maximum, Value sums, bool masked) {
   AffineMap elements = t.map(2, {t.d(0), t.d(1)}), perRow = t.map(2, {t.d(0)});
-  SmallVector<Value> both = t.generic(
-      ValueRange(maximum), ValueRange{scores, sums}, {perRow, elements, perRow}, "pr",
-      TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
-        Value weight = math::Exp2Op::create(s.b, s.loc, s.sub(a[1], a[0]));
-        if (masked) {
-          Value hidden = s.compare(arith::CmpFPredicate::OLE, a[1], s.f32(kMasked));
-          weight = s.select(hidden, s.f32(0.0), weight);
-        }
-        return {weight, s.add(a[2], weight)};
-      }));
+  SmallVector<Value> both = t.generic(ValueRange(maximum), ValueRange{scores, sums}, {perRow, elements, perRow}, "pr",
+                                      TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
+                                        Value weight = math::Exp2Op::create(s.b, s.loc, s.sub(a[1], a[0]));
+                                        if (masked) {
+                                          Value hidden = s.compare(arith::CmpFPredicate::OLE, a[1], s.f32(kMasked));
+                                          weight = s.select(hidden, s.f32(0.0), weight);
+                                        }
+                                        return {weight, s.add(a[2], weight)};
+                                      }));
   return {both[0], both[1]};
 }
 

@@ -4,6 +4,8 @@
 # tilewright_tablegen_dialect, call that first. The library carries SAMPLES and the manual that the dialects' ODS makes;
 # `tilewright plugins check` works from both. That of a plugin outside lies at the top of its build folder, and is installed
 # where `tilewright` looks for plugins.
+# add_tilewright_runtime_half(NAME sources...): libtilewright_<NAME>_rt.so beside it, in C or C++ on runtime/api/runtime_half.h
+# alone; the plugin says "runtime:NAME" among what its note provides.
 if(NOT TARGET tilewright_plugins)
   add_custom_target(tilewright_plugins) # those that Tilewright ships
 endif()
@@ -40,5 +42,23 @@ function(add_tilewright_plugin name)
   endif()
   if(CMAKE_PROJECT_NAME STREQUAL PROJECT_NAME AND NOT PROJECT_NAME STREQUAL "tilewright")
     install(TARGETS tilewright_${name} DESTINATION lib/tilewright/plugins)
+  endif()
+endfunction()
+
+function(add_tilewright_runtime_half name)
+  add_library(tilewright_${name}_rt MODULE ${ARGN})
+  target_include_directories(tilewright_${name}_rt PRIVATE $<TARGET_PROPERTY:tilewright_ir,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_compile_definitions(tilewright_${name}_rt PRIVATE TILEWRIGHT_PLUGIN_NAME="${name}" TILEWRIGHT_PLUGIN_VERSION="${PROJECT_VERSION}")
+  if(NOT TILEWRIGHT_SANITIZE)
+    target_link_options(tilewright_${name}_rt PRIVATE -Wl,-z,defs)
+  endif()
+  if(PROJECT_NAME STREQUAL "tilewright")
+    set_target_properties(tilewright_${name}_rt PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${TILEWRIGHT_PLUGIN_OUTPUT_DIRECTORY})
+    add_dependencies(tilewright_plugins tilewright_${name}_rt)
+  else()
+    set_target_properties(tilewright_${name}_rt PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+    if(CMAKE_PROJECT_NAME STREQUAL PROJECT_NAME)
+      install(TARGETS tilewright_${name}_rt DESTINATION lib/tilewright/plugins)
+    endif()
   endif()
 endfunction()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/api/Generate.h"
 
+#include "runtime/api/DraftPolicy.h"
 #include "runtime/api/Handles.h"
 #include "runtime/api/OutcomeOf.h"
 #include "runtime/tokenize/StreamDecoder.h"
@@ -9,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <numeric>
 #include <optional>
 
 namespace tilewright {
@@ -18,10 +20,14 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// One step of `tokens` with the last row's logits; the status tells an end of the text from a failure.
-tw_status stepLast(tw_model *model, tw_session *session, std::span<const int32_t> tokens, std::vector<float> &logits) {
-  const tw_step_request request = {sizeof request, session, tokens.data(), static_cast<int64_t>(tokens.size()),
-                                   nullptr,        0,       logits.data(), nullptr};
+/// One step of `tokens`; `logits` has room for the wanted rows (null: the last). The status tells an end of the text
+/// from a failure.
+tw_status stepRows(tw_model *model, tw_session *session, std::span<const int32_t> tokens,
+                   std::span<const int64_t> wanted, std::vector<float> &logits) {
+  const tw_step_request request = {sizeof request, session,
+                                   tokens.data(),  static_cast<int64_t>(tokens.size()),
+                                   wanted.data(),  static_cast<int64_t>(wanted.size()),
+                                   logits.data(),  nullptr};
   return tw_step(model, &request, 1);
 }
 
@@ -39,10 +45,15 @@ public:
   }
 
   void run(std::span<const int32_t> prompt) {
+    if (!options.policy.empty())
+      policy.emplace(model->model->runtimeHalf(options.policy), model, session, options.policyOptions);
     readPrompt(prompt);
     const auto start = std::chrono::steady_clock::now();
-    while (next())
-      ;
+    if (options.maxTokens == 0)
+      stop(StopReason::MaxTokens);
+    else if (take(sampler.sample(choices(), history)))
+      while (policy ? decodeDraft() : decodeOne())
+        ;
     if (callback && decoder)
       if (const std::string rest = decoder->finish(); !rest.empty())
         callback(-1, rest);
@@ -55,7 +66,7 @@ private:
     const auto meaningful = [&](int32_t id) { return static_cast<size_t>(id) < choiceCount; };
     std::copy_if(prompt.begin(), prompt.end(), std::back_inserter(history), meaningful);
     const auto start = std::chrono::steady_clock::now();
-    if (const tw_status status = stepLast(model, session, prompt, logits))
+    if (const tw_status status = stepRows(model, session, prompt, {}, logits))
       throw Error(status, tw_last_error());
     result.promptSeconds = secondsSince(start);
     result.promptTokens = static_cast<int64_t>(prompt.size());
@@ -66,7 +77,8 @@ private:
     return false;
   }
 
-  /// The logits of what may be chosen: rows behind the tokenizer's last token fill up the model's table and mean nothing.
+  /// The logits of what may be chosen: rows behind the tokenizer's last token fill up the model's table and mean
+  /// nothing.
   std::span<const float> choices() const { return std::span<const float>(logits).first(choiceCount); }
 
   bool ends(int32_t id) const {
@@ -74,11 +86,8 @@ private:
            std::find(options.stopIds.begin(), options.stopIds.end(), id) != options.stopIds.end();
   }
 
-  /// Samples one token, hands it out and computes the logits behind it. False: the text is over.
-  bool next() {
-    if (static_cast<int64_t>(result.tokens.size()) >= options.maxTokens)
-      return stop(StopReason::MaxTokens);
-    const int32_t id = sampler.sample(choices(), history);
+  /// Takes a token that was chosen: ends the text or hands it out. False: the text is over.
+  bool take(int32_t id) {
     if (ends(id)) {
       result.endToken = id;
       return stop(StopReason::EndToken);
@@ -87,9 +96,12 @@ private:
     history.push_back(id);
     if (callback && !callback(id, decoder ? decoder->push(id) : std::string()))
       return stop(StopReason::Caller);
-    if (static_cast<int64_t>(result.tokens.size()) >= options.maxTokens)
-      return stop(StopReason::MaxTokens);
-    switch (const tw_status status = stepLast(model, session, {&result.tokens.back(), 1}, logits)) {
+    return static_cast<int64_t>(result.tokens.size()) < options.maxTokens || stop(StopReason::MaxTokens);
+  }
+
+  /// One step behind the prompt. False: the text is over.
+  bool step(std::span<const int32_t> tokens, std::span<const int64_t> wanted) {
+    switch (const tw_status status = stepRows(model, session, tokens, wanted, logits)) {
     case TW_OK:
       ++result.decodeSteps;
       return true;
@@ -102,6 +114,45 @@ private:
     }
   }
 
+  /// The logits behind the last token, and the token they give.
+  bool decodeOne() {
+    if (!step({&result.tokens.back(), 1}, {}))
+      return false;
+    ++result.decodedTokens;
+    return take(sampler.sample(choices(), history));
+  }
+
+  /// The same with drafted tokens behind the last one; the session keeps those that stand.
+  bool decodeDraft() {
+    const int64_t before = tw_session_length(session);
+    const int64_t room =
+        std::min(options.maxTokens - static_cast<int64_t>(result.tokens.size()), tw_model_context(model) - before) - 1;
+    const std::vector<int32_t> draft =
+        policy->draft(history, static_cast<size_t>(std::clamp<int64_t>(room, 0, options.mostDrafted)), choiceCount);
+    std::vector<int32_t> tokens = {result.tokens.back()};
+    tokens.insert(tokens.end(), draft.begin(), draft.end());
+    std::vector<int64_t> rows(tokens.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    const size_t row = static_cast<size_t>(model->model->vocabSize());
+    logits.resize(tokens.size() * row);
+    if (!step(tokens, rows))
+      return false;
+    const DraftPolicy::Verdict verdict = policy->verify(history, draft, logits, row, choiceCount, sampler);
+    result.draftedTokens += static_cast<int64_t>(draft.size());
+    result.acceptedTokens += static_cast<int64_t>(verdict.accepted);
+    bool goesOn = true;
+    size_t standing = 0; // of the draft
+    for (; goesOn && standing < verdict.accepted; ++standing)
+      goesOn = take(draft[standing]);
+    // As without a draft: the last token of an unfinished text is not in the session, an end token never was.
+    if (!goesOn && standing > 0)
+      --standing;
+    if (const tw_status status = tw_session_truncate(session, before + 1 + static_cast<int64_t>(standing)))
+      throw Error(status, tw_last_error());
+    result.decodedTokens += static_cast<int64_t>(standing) + 1;
+    return goesOn && take(verdict.next);
+  }
+
   tw_model *model;
   tw_session *session;
   const GenerateOptions &options;
@@ -110,8 +161,9 @@ private:
   Sampler sampler;
   const Tokenizer *tokenizer;
   std::optional<StreamDecoder> decoder;
-  std::vector<float> logits;
-  size_t choiceCount = logits.size();
+  std::optional<DraftPolicy> policy;
+  std::vector<float> logits;          // [rows of the last step, vocabulary]
+  size_t choiceCount = logits.size(); ///< of a row
   std::vector<int32_t> history;
 };
 
@@ -153,6 +205,8 @@ Outcome generate(tw_model *model, tw_session *session, std::span<const int32_t> 
       throw Error(TW_INVALID, "generate: model or session is NULL");
     if (options.maxTokens < 0)
       throw Error(TW_INVALID, "max-tokens " + std::to_string(options.maxTokens) + ", wanted 0 or more");
+    if (options.mostDrafted < 0)
+      throw Error(TW_INVALID, "drafted tokens " + std::to_string(options.mostDrafted) + ", wanted 0 or more");
     Generation(model, session, options, callback, result).run(prompt);
   });
   result.memory.size = sizeof result.memory;

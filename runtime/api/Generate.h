@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct GenerateOptions {
   bool stopAtEnd = true;             ///< stop at the ids with which the model ends a text
   std::vector<int32_t> stopIds = {}; ///< further ids to stop at
   bool showSpecial = false;          ///< hand out control tokens' spelling as text
+  std::string policy = {};           ///< plugin whose runtime half drafts tokens; empty: one token a step
+  std::string policyOptions = {};    ///< for the policy
+  int64_t mostDrafted = 16;          ///< drafted tokens of one step at most
 };
 
 enum class StopReason { MaxTokens, EndToken, ContextFull, Cancelled, Caller };
@@ -32,16 +36,19 @@ struct GenerateResult {
   StopReason reason = StopReason::MaxTokens;
   int32_t endToken = -1; ///< the id that ended the text
   int64_t promptTokens = 0;
-  double promptSeconds = 0; ///< the prompt's step
-  int64_t decodeSteps = 0;  ///< steps of one token
-  double decodeSeconds = 0; ///< those steps and the sampling of all tokens
-  tw_memory memory = {};    ///< at the end
+  double promptSeconds = 0;   ///< the prompt's step
+  int64_t decodeSteps = 0;    ///< steps behind the prompt's
+  int64_t decodedTokens = 0;  ///< tokens whose logits they gave: one a step, and what was drafted and accepted
+  int64_t draftedTokens = 0;  ///< by the policy
+  int64_t acceptedTokens = 0; ///< of those
+  double decodeSeconds = 0;   ///< those steps and the sampling of all tokens
+  tw_memory memory = {};      ///< at the end
 
   double promptTokensPerSecond() const {
     return promptSeconds > 0 ? static_cast<double>(promptTokens) / promptSeconds : 0;
   }
   double decodeTokensPerSecond() const {
-    return decodeSeconds > 0 ? static_cast<double>(decodeSteps) / decodeSeconds : 0;
+    return decodeSeconds > 0 ? static_cast<double>(decodedTokens) / decodeSeconds : 0;
   }
 };
 

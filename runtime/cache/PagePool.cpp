@@ -115,8 +115,8 @@ void PagePool::allocate(uint64_t count, std::vector<int32_t> &table) {
       table.push_back(static_cast<int32_t>(fresh++));
     freed.reserve(fresh); // so that release() cannot fail
   }
-  // Fresh pages are zero already, but not there: kernels load keys past a sequence's end under a mask, and a masked load
-  // that meets memory without a page costs hundreds of cycles each time (a third of decode on Zen 4).
+  // Fresh pages are zero already, but not there: kernels load keys past a sequence's end under a mask, and a masked
+  // load that meets memory without a page costs hundreds of cycles each time (a third of decode on Zen 4).
   for (size_t i = before; i < table.size(); ++i)
     clearTail(table[i], 0);
 }

@@ -96,7 +96,9 @@ std::string describeModel(const Model &model) {
   Json plugins = Json::array();
   for (uint32_t i = 0; manifest->plugins() && i < manifest->plugins()->size(); ++i) {
     const auto *plugin = manifest->plugins()->Get(i);
-    plugins.push_back({{"name", plugin->name()->str()}, {"version", plugin->version()->str()}});
+    plugins.push_back({{"name", plugin->name()->str()},
+                       {"version", plugin->version()->str()},
+                       {"runtime_half", plugin->runtime_half()}});
   }
   Json tokenizer = nullptr;
   if (const auto *t = manifest->tokenizer())

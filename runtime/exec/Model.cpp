@@ -44,16 +44,38 @@ Model::Model(const std::string &folder, const ModelOptions &options)
     throw Error(TW_INVALID, "max_rows " + std::to_string(options.maxRows) + ", wanted 0 (the default) or more");
   const auto contextPages = static_cast<uint64_t>((contextLength + TW_PAGE_TOKENS - 1) / TW_PAGE_TOKENS);
   // A limit below one full session is legal: short texts still fit.
-  pages =
-      std::make_unique<PagePool>(stateGeometry(*artifact), options.memoryLimit ? 1 : contextPages, budget);
+  pages = std::make_unique<PagePool>(stateGeometry(*artifact), options.memoryLimit ? 1 : contextPages, budget);
   arenas = std::make_unique<ArenaPool>(budget);
   json = describeModel(*this);
+  loadRuntimeHalves();
   messages.write(TW_LOG_INFO, "loaded " + folder + ": level " + artifact->level().name()->str() + ", numerics " +
                                   artifact->manifest()->numerics()->str() + ", K/V caches of " + artifact->kvElement() +
-                                  ", " + std::to_string(threads()) +
-                                  (threads() == 1 ? " thread" : " threads") + ", context " +
-                                  std::to_string(contextLength) + ", " + std::to_string(artifact->weightBytes()) +
-                                  " bytes of weights");
+                                  ", " + std::to_string(threads()) + (threads() == 1 ? " thread" : " threads") +
+                                  ", context " + std::to_string(contextLength) + ", " +
+                                  std::to_string(artifact->weightBytes()) + " bytes of weights");
+}
+
+void Model::loadRuntimeHalves() {
+  const auto *plugins = artifact->manifest()->plugins();
+  for (uint32_t i = 0; plugins && i < plugins->size(); ++i)
+    if (plugins->Get(i)->runtime_half())
+      runtimeHalf(plugins->Get(i)->name()->str());
+}
+
+const RuntimeHalf &Model::runtimeHalf(const std::string &plugin) {
+  std::lock_guard lock(halvesMutex);
+  for (const auto &half : halves)
+    if (half->name() == plugin)
+      return *half;
+  std::string version; // of the plugin that the model was compiled with, if it was
+  const auto *plugins = artifact->manifest()->plugins();
+  for (uint32_t i = 0; plugins && i < plugins->size(); ++i)
+    if (plugins->Get(i)->name()->str() == plugin)
+      version = plugins->Get(i)->version()->str();
+  halves.push_back(RuntimeHalf::load(plugin, version, json));
+  messages.write(TW_LOG_INFO, "loaded " + halves.back()->path() + ": runtime half of plugin " + plugin + " " +
+                                  halves.back()->version());
+  return *halves.back();
 }
 
 const Tokenizer *Model::tokenizer() const {

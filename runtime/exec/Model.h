@@ -7,6 +7,7 @@
 #include "runtime/exec/Executor.h"
 #include "runtime/exec/Log.h"
 #include "runtime/module/Artifact.h"
+#include "runtime/module/RuntimeHalf.h"
 #include "runtime/tokenize/Tokenizer.h"
 
 #include <atomic>
@@ -48,7 +49,8 @@ struct StepRequest {
 /// Immutable but for its caches; shared by any number of threads.
 class Model : public std::enable_shared_from_this<Model> {
 public:
-  /// Throws Error as Artifact::load, and INVALID for options out of range.
+  /// Throws Error as Artifact::load, INVALID for options out of range, and as RuntimeHalf::load for the plugins that
+  /// the artifact needs.
   static std::shared_ptr<Model> load(const std::string &folder, const ModelOptions &options);
 
   std::shared_ptr<Session> createSession();
@@ -65,17 +67,21 @@ public:
   const PagePool &pagePool() const { return *pages; }
   const ArenaPool &arenaPool() const { return *arenas; }
   const MemoryBudget &memory() const { return budget; }
-  /// Null when the artifact has none. Made when it is first asked for, since steps on token ids do not need it: throws as
-  /// Tokenizer's constructor (UNSUPPORTED for a kind that is not known).
+  /// Null when the artifact has none. Made when it is first asked for, since steps on token ids do not need it: throws
+  /// as Tokenizer's constructor (UNSUPPORTED for a kind that is not known).
   const Tokenizer *tokenizer() const;
   /// JSON, see describeModel().
   const std::string &description() const { return json; }
   const Log &log() const { return messages; }
+  /// The runtime half of a plugin: one that the artifact needs, or any that is installed, loaded when it is first asked
+  /// for. Throws as RuntimeHalf::load.
+  const RuntimeHalf &runtimeHalf(const std::string &plugin);
 
 private:
   friend class Session;
   friend class StepRun;
   Model(const std::string &folder, const ModelOptions &options);
+  void loadRuntimeHalves();
 
   Log messages;
   std::unique_ptr<Executor> executor;
@@ -88,6 +94,8 @@ private:
   mutable std::once_flag textMade;
   mutable std::optional<Tokenizer> text;
   std::string json;
+  std::mutex halvesMutex;
+  std::vector<std::unique_ptr<RuntimeHalf>> halves;
 };
 
 /// Belongs to one thread at a time; cancel() and length() may be called from any. Keeps its model alive.

@@ -41,7 +41,8 @@ bool inside(std::span<const uint8_t> file, uint64_t offset, uint64_t length) {
 
 } // namespace
 
-std::span<const uint8_t> findElfSection(std::span<const uint8_t> file, std::string_view name, const std::string &path) {
+std::span<const uint8_t> findElfSection(std::span<const uint8_t> file, std::string_view name, const std::string &path,
+                                        const char *what) {
   auto corrupt = [&](const std::string &what) { throw Error(TW_CORRUPT, path + ": " + what); };
   if (file.size() < sizeof(Elf64_Ehdr))
     corrupt("has " + std::to_string(file.size()) + " bytes, an ELF header alone has " +
@@ -84,7 +85,7 @@ std::span<const uint8_t> findElfSection(std::span<const uint8_t> file, std::stri
     any = true;
   }
   if (!any)
-    throw Error(TW_NOT_FOUND, path + ": has no section " + std::string(name) + ", so it is no compiled model");
+    throw Error(TW_NOT_FOUND, path + ": has no section " + std::string(name) + ", so it is no " + what);
   return found;
 }
 

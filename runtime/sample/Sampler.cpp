@@ -144,9 +144,11 @@ std::span<const Candidate> Sampler::distribution(std::span<const float> logits, 
   return candidates;
 }
 
+double Sampler::uniform() { return uniformAt(settings.seed, made++); }
+
 int32_t Sampler::sample(std::span<const float> logits, std::span<const int32_t> history) {
   const auto kept = distribution(logits, history);
-  const double u = uniformAt(settings.seed, made++);
+  const double u = uniform();
   // Inverse distribution function: the lowest id at which the running sum exceeds u. The sum may round to just below 1.
   double before = 0;
   for (const Candidate &candidate : kept) {

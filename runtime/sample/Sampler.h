@@ -45,6 +45,9 @@ public:
   /// token. Throws as `sample`. The result is valid until the next call.
   std::span<const Candidate> distribution(std::span<const float> logits, std::span<const int32_t> history = {});
 
+  /// The number in [0, 1) that the next choice would use; counts as one.
+  double uniform();
+
   /// How many choices have been made; setting it back repeats them.
   uint64_t choices() const { return made; }
   void setChoices(uint64_t count) { made = count; }

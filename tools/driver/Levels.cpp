@@ -145,7 +145,8 @@ static std::string layoutsOf(func::FuncOp kernel, const artifact::ManifestT &man
 }
 
 static LogicalResult describeKernels(ModuleOp kernels, ArrayRef<ObjectBytes> objects, StringRef variant,
-                                     StringRef kvElement, artifact::LevelT &level, const artifact::ManifestT &manifest) {
+                                     StringRef kvElement, artifact::LevelT &level,
+                                     const artifact::ManifestT &manifest) {
   for (auto [function, object] : llvm::zip_equal(kernels.getOps<func::FuncOp>(), objects)) {
     llvm::Expected<InstructionSummary> instructions = summarizeInstructions(object);
     if (!instructions)
@@ -208,8 +209,8 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entr
     FailureOr<std::vector<ObjectBytes>> compiled = compile(*kernels, level, suffix, shapeClass);
     if (failed(compiled))
       return failure();
-    if (failed(describeKernels(*kernels, *compiled, shapeClass.name, isFirst ? "" : program.kvType, *described,
-                               manifest)))
+    if (failed(
+            describeKernels(*kernels, *compiled, shapeClass.name, isFirst ? "" : program.kvType, *described, manifest)))
       return failure();
     std::move(compiled->begin(), compiled->end(), std::back_inserter(objects));
 

@@ -70,7 +70,7 @@ void printStatistics(const GenerateResult &result, tw_model *model) {
   std::fprintf(stderr, "\nprompt %lld tokens, %.1f tokens/s; decode %lld tokens, %.1f tokens/s; numerics %s, K/V "
                "%s, %s\n",
                static_cast<long long>(result.promptTokens), result.promptTokensPerSecond(),
-               static_cast<long long>(result.decodeSteps), result.decodeTokensPerSecond(),
+               static_cast<long long>(result.decodedTokens), result.decodeTokensPerSecond(),
                description.value("numerics", "").c_str(), description.value("kv_element", "").c_str(),
                description.value("level", "").c_str());
   std::fprintf(stderr, "memory: weights %.1f MB, caches %.1f MB, activations %.1f MB\n",

@@ -69,8 +69,9 @@ void printSummary(const Manifest &manifest) {
     }
   }
   for (uint32_t i = 0; i < size(manifest->plugins()); ++i)
-    std::printf("plugin     %s %s\n", text(manifest->plugins()->Get(i)->name()).c_str(),
-                text(manifest->plugins()->Get(i)->version()).c_str());
+    std::printf("plugin     %s %s%s\n", text(manifest->plugins()->Get(i)->name()).c_str(),
+                text(manifest->plugins()->Get(i)->version()).c_str(),
+                manifest->plugins()->Get(i)->runtime_half() ? ", its runtime half is needed" : "");
 }
 
 nlohmann::json kernelsOf(const artifact::Level &level) {
@@ -136,10 +137,13 @@ void addInspect(CLI::App &app) {
       ->required();
   command->add_flag("--kernels", options->kernels,
                     "Each kernel: instruction, tile sizes, layout, 'fallback' where the schedule did not apply");
-  command->add_flag("--receipts", options->receipts, "Each attention, norm, feed-forward, ...: what was fused by which pass, what was not, why, and what to change");
+  command->add_flag(
+      "--receipts", options->receipts,
+      "Each attention, norm, feed-forward, ...: what was fused by which pass, what was not, why, and what to change");
   command->add_flag("--json", options->json, "With --kernels or --receipts: as JSON");
   command->add_flag("--check", options->check, "Verify the hashes of all weights");
-  command->footer("Examples:\n  tilewright inspect smollm2/ --kernels\n  tilewright inspect smollm2/ --receipts\n  tilewright inspect smollm2.twg --dot");
+  command->footer("Examples:\n  tilewright inspect smollm2/ --kernels\n  tilewright inspect smollm2/ --receipts\n  "
+                  "tilewright inspect smollm2.twg --dot");
   command->callback([options] { runInspect(*options); });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Step entries: layers run in a loop over a table, each with its own weights, states and places; code does not grow with
-// depth.
+// Step entries: layers run in a loop over a table, each with its own weights, states and places; code does not grow
+// with depth.
 #include "backends/cpu/Entry.h"
 #include "tests/unit/kernels/ProgramRunner.h"
 
@@ -11,8 +11,8 @@ using namespace tilewright::test;
 
 namespace {
 
-/// A program that calls the layer functions `sequence` names ('a', 'b') one after another, each with a weight and a state
-/// of its own, and hands the rows on. `b` has a kernel more than `a`.
+/// A program that calls the layer functions `sequence` names ('a', 'b') one after another, each with a weight and a
+/// state of its own, and hands the rows on. `b` has a kernel more than `a`.
 std::string programText(const std::string &sequence) {
   std::string text = R"(
     #rows = affine_map<()[n, r, t, l] -> (n)>
@@ -48,8 +48,8 @@ std::string programText(const std::string &sequence) {
   return text + "func.func @step(%in: tensor<?x8xf32> {tw.name = \"tokens\"}, " + arguments + ") -> (tensor<?x8xf32>" +
          results + ") {\n%x0 = tw.dispatch @add(%in) chunks #rows : (tensor<?x8xf32>) -> tensor<?x8xf32>\n" + body +
          "%out = tw.dispatch @add(%x" + std::to_string(sequence.size()) +
-         ") chunks #rows : (tensor<?x8xf32>) -> tensor<?x8xf32>\nreturn %out" + values + " : tensor<?x8xf32>" + results +
-         "\n}\n";
+         ") chunks #rows : (tensor<?x8xf32>) -> tensor<?x8xf32>\nreturn %out" + values + " : tensor<?x8xf32>" +
+         results + "\n}\n";
 }
 
 /// The entry of a program, compiled with kernels that do nothing.

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/api/DraftPolicy.h"
+
+#include "runtime/api/Error.h"
+
+#include <algorithm>
+
+namespace tilewright {
+namespace {
+
+/// What `sampler` of a verdict request is.
+struct SamplerCall {
+  Sampler &sampler;
+  size_t choices;
+  std::string problem; ///< of the last call that failed
+};
+
+template <typename Body> tw_status guardedSample(void *data, Body &&body) noexcept {
+  auto &call = *static_cast<SamplerCall *>(data);
+  try {
+    body(call);
+    return TW_OK;
+  } catch (const Error &error) {
+    call.problem = error.message();
+    return error.code();
+  } catch (const std::exception &error) {
+    call.problem = error.what();
+    return TW_INTERNAL;
+  }
+}
+
+tw_status sampleRow(void *data, const float *row, const int32_t *history, int64_t count, int32_t *id) {
+  return guardedSample(data, [&](SamplerCall &call) {
+    *id = call.sampler.sample({row, call.choices}, {history, static_cast<size_t>(count)});
+  });
+}
+
+tw_status distributionOfRow(void *data, const float *row, const int32_t *history, int64_t count,
+                            double *probabilities) {
+  return guardedSample(data, [&](SamplerCall &call) {
+    std::fill_n(probabilities, call.choices, 0.0);
+    for (const Sampler::Candidate &candidate :
+         call.sampler.distribution({row, call.choices}, {history, static_cast<size_t>(count)}))
+      probabilities[candidate.id] = candidate.probability;
+  });
+}
+
+double nextUniform(void *data) { return static_cast<SamplerCall *>(data)->sampler.uniform(); }
+
+} // namespace
+
+DraftPolicy::DraftPolicy(const RuntimeHalf &half, tw_model *model, tw_session *session, const std::string &options)
+    : half(half) {
+  if (!half.functions().policy_create)
+    throw Error(TW_UNSUPPORTED, half.path() + ": has no policy that drafts tokens");
+  checkHalf(half.path() + ": policy", [&](tw_rt_message *message) {
+    return half.functions().policy_create(half.instance(), model, session, options.c_str(), &policy, message);
+  });
+}
+
+DraftPolicy::~DraftPolicy() { half.functions().policy_release(policy); }
+
+std::vector<int32_t> DraftPolicy::draft(std::span<const int32_t> history, size_t capacity, size_t choices) {
+  std::vector<int32_t> tokens(capacity);
+  int64_t count = 0;
+  if (const tw_status status =
+          half.functions().policy_draft(policy, history.data(), static_cast<int64_t>(history.size()), tokens.data(),
+                                        static_cast<int64_t>(capacity), &count))
+    throwHalfError(half.path() + ": policy_draft", status, "");
+  if (count < 0 || count > static_cast<int64_t>(capacity))
+    throw Error(TW_INTERNAL, half.path() + ": policy_draft made " + std::to_string(count) + " tokens, wanted at most " +
+                                 std::to_string(capacity));
+  tokens.resize(static_cast<size_t>(count));
+  for (int32_t id : tokens)
+    if (id < 0 || static_cast<size_t>(id) >= choices)
+      throw Error(TW_INTERNAL, half.path() + ": policy_draft made token " + std::to_string(id) + ", wanted 0 to " +
+                                   std::to_string(choices - 1));
+  return tokens;
+}
+
+DraftPolicy::Verdict DraftPolicy::verify(std::span<const int32_t> history, std::span<const int32_t> draft,
+                                         std::span<const float> logits, size_t row, size_t choices, Sampler &sampler) {
+  if (!half.functions().policy_verify) {
+    // What sampling gives without a draft: the text is the same, only sooner.
+    std::vector<int32_t> text(history.begin(), history.end());
+    for (size_t i = 0;; ++i) {
+      const int32_t id = sampler.sample(logits.subspan(i * row, choices), text);
+      if (i == draft.size() || id != draft[i])
+        return {i, id};
+      text.push_back(id);
+    }
+  }
+  SamplerCall call{sampler, choices, {}};
+  const tw_rt_verdict_request request = {sizeof request,
+                                         history.data(),
+                                         static_cast<int64_t>(history.size()),
+                                         draft.data(),
+                                         static_cast<int64_t>(draft.size()),
+                                         logits.data(),
+                                         static_cast<int64_t>(row),
+                                         static_cast<int64_t>(choices),
+                                         &call,
+                                         &sampleRow,
+                                         &distributionOfRow,
+                                         &nextUniform};
+  int64_t accepted = 0;
+  int32_t next = -1;
+  if (const tw_status status = half.functions().policy_verify(policy, &request, &accepted, &next))
+    throwHalfError(half.path() + ": policy_verify", status, call.problem.c_str());
+  if (accepted < 0 || accepted > static_cast<int64_t>(draft.size()) || next < 0 || static_cast<size_t>(next) >= choices)
+    throw Error(TW_INTERNAL, half.path() + ": policy_verify accepted " + std::to_string(accepted) + " of " +
+                                 std::to_string(draft.size()) + " tokens and chose token " + std::to_string(next) +
+                                 " of " + std::to_string(choices));
+  return {static_cast<size_t>(accepted), next};
+}
+
+} // namespace tilewright

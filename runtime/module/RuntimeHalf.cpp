@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/module/RuntimeHalf.h"
+
+#include "runtime/api/Error.h"
+#include "runtime/module/ElfFile.h"
+#include "runtime/module/FileBytes.h"
+#include "runtime/module/PluginFolders.h"
+
+#include <cstring>
+#include <dlfcn.h>
+
+namespace tilewright {
+namespace {
+
+#define TW_RT_TEXT_(x) #x
+#define TW_RT_TEXT(x) TW_RT_TEXT_(x)
+constexpr const char *kEntry = TW_RT_TEXT(TW_RT_ENTRY);
+
+constexpr char kMagic[8] = TW_RT_NOTE_MAGIC;
+constexpr char kOwner[sizeof tw_rt_note::owner] = TW_RT_NOTE_OWNER;
+
+std::string versionText(uint32_t version) { return std::to_string(version); }
+
+} // namespace
+
+void throwHalfError(const std::string &where, tw_status status, const char *text) {
+  // A half's number is not trusted to be one of the enumeration.
+  const bool known = status > TW_OK && status <= TW_INTERNAL;
+  throw Error(known ? status : TW_INTERNAL,
+              where + ": " + (*text ? text : std::string("status ") + std::to_string(static_cast<int>(status))));
+}
+
+std::unique_ptr<RuntimeHalf> RuntimeHalf::load(const std::string &plugin, const std::string &version,
+                                               const std::string &description) {
+  std::unique_ptr<RuntimeHalf> half(new RuntimeHalf());
+  half->file = findRuntimeHalf(plugin, pluginFolders());
+  half->readNote(plugin, version);
+  half->open();
+  half->attach(description);
+  return half;
+}
+
+void RuntimeHalf::readNote(const std::string &plugin, const std::string &version) {
+  const FileBytes bytes = FileBytes::map(file);
+  const std::span<const uint8_t> section =
+      findElfSection(bytes.bytes(), TW_RT_NOTE_SECTION, file, "runtime half of a plugin");
+  tw_rt_note note;
+  if (section.size() < sizeof note)
+    throw Error(TW_CORRUPT, file + ": its note has " + std::to_string(section.size()) + " bytes, wanted " +
+                                std::to_string(sizeof note));
+  std::memcpy(&note, section.data(), sizeof note);
+  auto &d = note.descriptor;
+  const bool ended = std::memchr(d.name, 0, sizeof d.name) && std::memchr(d.version, 0, sizeof d.version);
+  if (note.owner_bytes != sizeof TW_RT_NOTE_OWNER || std::memcmp(note.owner, kOwner, sizeof kOwner) ||
+      note.type != TW_RT_NOTE_TYPE || std::memcmp(d.magic, kMagic, sizeof kMagic) || note.descriptor_bytes != d.size ||
+      d.size < sizeof d || !ended)
+    throw Error(TW_CORRUPT, file + ": its note is damaged; build the plugin again");
+  if (d.api_version != TW_RT_API_VERSION)
+    throw Error(TW_INCOMPATIBLE, file + ": found runtime-half API version " + versionText(d.api_version) + ", wanted " +
+                                     versionText(TW_RT_API_VERSION) + "; build the plugin for this Tilewright");
+  if (plugin != d.name)
+    throw Error(TW_INCOMPATIBLE, file + ": found the half of plugin '" + d.name + "', wanted that of '" + plugin +
+                                     "'; was the file renamed?");
+  if (!version.empty() && version != d.version)
+    throw Error(TW_INCOMPATIBLE, file + ": found version " + d.version + ", the model was compiled with version " +
+                                     version + " of plugin '" + plugin + "'; compile it again or install that version");
+  pluginName = d.name;
+  pluginVersion = d.version;
+}
+
+void RuntimeHalf::open() {
+  // Never closed: what it gave out may live as long as the process.
+  void *library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *reason = ::dlerror();
+    throw Error(TW_CORRUPT, file + ": cannot be loaded: " + (reason ? reason : "unknown reason"));
+  }
+  const auto entry = reinterpret_cast<tw_rt_entry>(::dlsym(library, kEntry));
+  if (!entry)
+    throw Error(TW_CORRUPT, file + ": does not export " + kEntry);
+  const tw_rt_half *given = entry();
+  if (!given)
+    throw Error(TW_UNSUPPORTED, file + ": " + kEntry + " returned NULL: the plugin refuses to run in this process");
+  if (given->size < sizeof half || given->api_version != TW_RT_API_VERSION)
+    throw Error(TW_INCOMPATIBLE, file + ": " + kEntry + " returned a struct of " + std::to_string(given->size) +
+                                     " bytes and API version " + versionText(given->api_version) + ", wanted " +
+                                     std::to_string(sizeof half) + " and " + versionText(TW_RT_API_VERSION));
+  std::memcpy(&half, given, sizeof half);
+  const std::string name = half.name ? half.name : "", version = half.version ? half.version : "";
+  if (name != pluginName || version != pluginVersion)
+    throw Error(TW_INCOMPATIBLE, file + ": its entry says '" + name + "' " + version + ", its note '" + pluginName +
+                                     "' " + pluginVersion);
+  if (half.policy_create && (!half.policy_release || !half.policy_draft))
+    throw Error(TW_INCOMPATIBLE, file + ": its policy lacks policy_release or policy_draft");
+}
+
+void RuntimeHalf::attach(const std::string &description) {
+  if (half.attach)
+    checkHalf(file, [&](tw_rt_message *message) {
+      return half.attach(&runtimeHalfHost(), description.c_str(), &attached, message);
+    });
+}
+
+RuntimeHalf::~RuntimeHalf() {
+  if (attached && half.detach)
+    half.detach(attached);
+}
+
+const tw_rt_host &runtimeHalfHost() {
+  static const tw_rt_host host = {sizeof host,       TW_RT_API_VERSION,   tw_last_error,     tw_model_load,
+                                  tw_model_release,  tw_model_vocab_size, tw_model_context,  tw_model_describe,
+                                  tw_session_create, tw_session_release,  tw_session_length, tw_session_truncate,
+                                  tw_step,           tw_tokenize,         tw_detokenize};
+  return host;
+}
+
+} // namespace tilewright
