@@ -22,7 +22,7 @@ WANTED = {
     "duplicate_op": [("plugin", "load", r"while dialect 'broken' registers its ops; is one of them there twice\?")],
     "endless_reference": [(OP, "reference", r"still stands after 16 rounds of reference lowerings")],
     "ends_process": [("plugin", "load", r"ends the process with exit code 0, in its entry function")],
-    "fatal_in_verifier": [("plugin", "load", r"crashes: Aborted, while the sample of line 1 .*\(LLVM ERROR: the op is beyond repair\)")],
+    "fatal_in_verifier": [("plugin", "load", r"crashes: Aborted, while the sample of line 1 .*LLVM ERROR: the op is beyond repair\)")],
     "kernel_ignores_mask": [(OP, "masks", r"'scale' with a random mask: result 0 at \[\d, \d\]: found .*, wanted 0")],
     "kernel_outside_op_set": [(OP, "kernel", r"'tensor\.splat' op stands in kernel '\w+', but is not in the kernel-level op set")],
     "kernel_reads_past_end": [(OP, "kernel", r"a kernel reads past the end of argument 0, 'scale' with N = \d+")],
