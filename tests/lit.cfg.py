@@ -2,6 +2,7 @@
 """How lit runs the tests; tests/README.md tells writers of tests what they may use."""
 import os
 import shutil
+import subprocess
 
 source = os.path.join(config.tilewright_source, "tests")
 config.name = "tilewright"
@@ -26,6 +27,10 @@ if os.path.isfile(model):
 
 if shutil.which("dpkg-shlibdeps"):  # make package
     config.available_features.add("dpkg")
+# NVIDIA's assembler, of this machine or fetched by tools/ptxas --fetch: tests that need it are otherwise not run.
+ptxas = os.path.join(config.tilewright_source, "tools", "ptxas")
+if subprocess.run([ptxas, "--print"], capture_output=True, check=False).returncode == 0:
+    config.available_features.add("ptxas")
 
 for sanitizer in filter(None, config.tilewright_sanitize.split(";")):
     config.available_features.add("sanitize-" + sanitizer)

@@ -91,7 +91,8 @@ def Tile_LoadNibblesOp : Tile_Op<"load_nibbles", [Pure]> {
 
     * (C1) `packed` has rank >= 1, element type i8, and a static last dimension (the bytes of a block).
     * (C2) there is one index for every dimension of `packed` but the last.
-    * (C3) the result has a static shape with a positive number of elements, even unless `half` is given, and element type i8.
+    * (C3) the result has a static shape without zero extents, an outermost extent that is even unless `half` is given,
+      and element type i8.
     * (C4) the field lies inside the block: `offset` >= 0 and `offset` + n <= bytes of a block.
     * (C5) `half`, if given, is "low" or "high".
 

@@ -89,7 +89,10 @@ void subtract(Warp &warp, const Instruction &i) {
 }
 
 /// The product of wide operands, and its high half.
-template <typename T> __int128 product(T x, T y) { return static_cast<__int128>(x) * static_cast<__int128>(y); }
+template <typename T> auto product(T x, T y) {
+  using Wide = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+  return static_cast<Wide>(x) * static_cast<Wide>(y);
+}
 
 void multiply(Warp &warp, const Instruction &instruction) {
   if (instruction.type == Type::F32 || instruction.type == Type::F64)
@@ -97,7 +100,7 @@ void multiply(Warp &warp, const Instruction &instruction) {
   asInteger(instruction, [&](auto type) {
     using T = decltype(type);
     warp.each([&](int lane) {
-      __int128 full = product(operand<T>(warp, instruction, 1, lane), operand<T>(warp, instruction, 2, lane));
+      auto full = product(operand<T>(warp, instruction, 1, lane), operand<T>(warp, instruction, 2, lane));
       uint64_t bits = instruction.has("wide")
                           ? (sizeof(T) == 2 ? static_cast<uint32_t>(full) : static_cast<uint64_t>(full))
                       : instruction.has("hi") ? toBits(static_cast<T>(full >> (8 * sizeof(T))))
@@ -115,7 +118,7 @@ void multiplyAdd(Warp &warp, const Instruction &instruction) {
   asInteger(instruction, [&](auto type) {
     using T = decltype(type);
     warp.each([&](int lane) {
-      __int128 full = product(operand<T>(warp, instruction, 1, lane), operand<T>(warp, instruction, 2, lane));
+      auto full = product(operand<T>(warp, instruction, 1, lane), operand<T>(warp, instruction, 2, lane));
       if (instruction.has("hi"))
         unsupported(instruction);
       uint64_t sum = static_cast<uint64_t>(full) + warp.get(instruction.operands[3], lane);

@@ -2,6 +2,7 @@
 #include "tests/ptx/Machine.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tilewright::ptx {
@@ -88,8 +89,10 @@ std::optional<std::string> Machine::run(const Launch &launch) {
     return "kernel '" + launch.kernel + "' wants blocks of " + std::to_string(kernel->threads) + " threads, " +
            std::to_string(launch.threads) + " given";
   try {
-    for (Instruction &instruction : kernel->instructions)
+    for (Instruction &instruction : kernel->instructions) {
       instruction.handler = handlerOf(instruction);
+      instruction.wide = instruction.handler == Barrier || warpHandlers().count(instruction.name());
+    }
     for (int64_t number = 0; number < launch.blocks; ++number) {
       Block block;
       block.number = number;
@@ -128,26 +131,43 @@ Warp::Warp(Machine &machine, const Kernel &kernel, Block &block, int number)
 
 bool Warp::run() {
   const int end = static_cast<int>(kernel.instructions.size());
+  uint32_t blocked = 0; // lanes that wait for the others of the warp
   while (alive) {
+    if (!(alive & ~blocked)) {
+      // All wait: for each other, unless they stand at different places.
+      mask = alive;
+      const int first = counters[std::countr_zero(alive)];
+      each([&](int lane) {
+        if (counters[lane] != first)
+          throw Error("'" + kernel.instructions[counters[lane]].text + "' is executed by some lanes of a warp only");
+      });
+      blocked = 0;
+    }
+    const uint32_t ready = alive & ~blocked;
     int at = end;
     for (int lane = 0; lane < kLanes; ++lane)
-      if (alive >> lane & 1)
+      if (ready >> lane & 1)
         at = std::min(at, counters[lane]);
     if (at == end)
       throw Error("a lane runs past the end");
-    mask = 0;
+    uint32_t together = 0;
+    int limit = end; // where the next of the others stands
     for (int lane = 0; lane < kLanes; ++lane)
-      if ((alive >> lane & 1) && counters[lane] == at)
-        mask |= 1u << lane;
-    // All of these go on together until a jump parts them or they reach one of the others.
-    const uint32_t together = mask;
-    int limit = end;
-    for (int lane = 0; lane < kLanes; ++lane)
-      if ((alive & ~together) >> lane & 1)
-        limit = std::min(limit, counters[lane]);
+      if (ready >> lane & 1) {
+        if (counters[lane] == at)
+          together |= 1u << lane;
+        else
+          limit = std::min(limit, counters[lane]);
+      }
+    // These go on together until a jump parts them or they reach one of the others.
     while (true) {
       const Instruction &instruction = kernel.instructions[at];
       mask = together;
+      if (instruction.wide && mask != alive) {
+        blocked |= mask;
+        each([&](int lane) { counters[lane] = at; });
+        break;
+      }
       ++machine.count;
       if (instruction.handler == Branch) {
         branch(instruction, at);
@@ -155,7 +175,6 @@ bool Warp::run() {
       }
       ++at;
       if (instruction.handler == Barrier) {
-        requireWhole(instruction);
         each([&](int lane) { counters[lane] = at; });
         return true;
       }
@@ -278,11 +297,6 @@ void Warp::touch(uint64_t offset, int bytes, bool writes, int lane) {
     else
       touch.reader = touch.reader == -1 || touch.reader == thread ? thread : -2;
   }
-}
-
-void Warp::requireWhole(const Instruction &instruction) const {
-  if (mask != alive)
-    throw Error("'" + instruction.text + "' is executed by some lanes of a warp only");
 }
 
 } // namespace tilewright::ptx

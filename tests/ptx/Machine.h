@@ -4,8 +4,8 @@
 // Lanes of a warp go together as far as their program counters agree; of those that differ the lowest goes first, so
 // that they meet again behind a branch. Warps run from barrier to barrier, in an order that changes from one to the
 // next. An instruction that is not known, an access outside of the memory that was allowed, a shared access that races
-// with another thread's since the last barrier, and a warp-wide instruction that some lanes miss are errors that name
-// the instruction.
+// with another thread's since the last barrier, and a warp-wide instruction that some lanes never reach are errors that
+// name the instruction.
 //
 // Not modelled: time, caches, bank conflicts, and the rounding inside of a matrix instruction (sums are in f64).
 #pragma once
@@ -83,9 +83,6 @@ public:
   uint64_t addressOf(const Operand &operand, int lane) const;
   /// The bytes at an address of a state space ("global", "shared", "param" or "" for generic), checked.
   uint8_t *access(const std::string &space, uint64_t address, int bytes, bool writes, int lane);
-  /// Errors unless all lanes that have not returned are here.
-  void requireWhole(const Instruction &instruction) const;
-
   Machine &machine;
   const Kernel &kernel;
   Block &block;

@@ -38,7 +38,8 @@ struct Instruction {
   Type otherType = Type::None; ///< the one before it (cvt, set)
   int predicate = -1;
   bool predicateNegated = false;
-  int handler = -1; ///< filled by the machine
+  bool wide = false; ///< all lanes of a warp at once; filled by the machine
+  int handler = -1;  ///< filled by the machine
 
   const std::string &name() const { return parts.front(); }
   bool has(const std::string &part) const;

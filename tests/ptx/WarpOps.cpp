@@ -9,7 +9,6 @@ namespace {
 
 /// shfl.sync.MODE.b32 d[|p], a, b, c, mask
 void shuffle(Warp &warp, const Instruction &instruction) {
-  warp.requireWhole(instruction);
   bool hasPredicate = instruction.operands.size() == 6;
   const Operand *sources = &instruction.operands[hasPredicate ? 2 : 1];
   uint64_t values[kLanes], results[kLanes], inside[kLanes];
@@ -60,7 +59,6 @@ double element(const std::string &type, uint64_t bits, int item) {
 
 /// mma.sync.aligned.m16n8kK.row.col.D.A.B.C d, a, b, c, with registers as the PTX ISA's fragments say.
 void multiply(Warp &warp, const Instruction &instruction) {
-  warp.requireWhole(instruction);
   if (warp.mask != ~0u)
     throw Error("'" + instruction.text + "' is executed by some lanes of a warp only");
   const std::vector<std::string> &parts = instruction.parts;

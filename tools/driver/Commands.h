@@ -40,6 +40,16 @@ struct CompileOptions {
 };
 int compileModel(const CompileOptions &options);
 
+struct PtxOptions {
+  std::string input; ///< .twg or .gguf
+  std::string weightsDir;
+  std::string output; ///< folder for the kernels
+  std::string numerics = "fast";
+  std::vector<std::string> plugins;
+};
+/// The kernels of a model for the GPU.
+int writePtx(const PtxOptions &options);
+
 struct VerifyOptions {
   std::string input; ///< .twg or .gguf
   std::string weightsDir;

@@ -2,6 +2,7 @@
 #include "tools/host/Host.h"
 
 #include "backends/cpu/Passes.h"
+#include "backends/cuda/Passes.h"
 #include "ir/check/Check.h"
 #include "ir/tile/Tile.h"
 #include "ir/tw/Tw.h"
@@ -34,6 +35,7 @@ void registerCoreDialects(mlir::DialectRegistry &registry) {
                   mlir::x86vector::X86VectorDialect>();
   registry.insert<check::CheckDialect, tile::TileDialect, tw::TwDialect>();
   registerCpuDialects(registry);
+  registerCudaDialects(registry);
 }
 
 } // namespace tilewright

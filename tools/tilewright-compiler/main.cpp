@@ -88,6 +88,18 @@ int main(int argc, char **argv) {
     result = compileModel(compile);
   });
 
+  PtxOptions ptx;
+  command = app.add_subcommand("ptx", "Write the kernels of a model as PTX for sm_80, and list those without a form yet");
+  command->add_option("model", ptx.input, ".twg or .gguf file")->required();
+  command->add_option("-o,--output", ptx.output, "Folder to write CLASS.KERNEL.ptx to")->required();
+  command->add_option("--numerics", ptx.numerics, "precise: f32 products; fast: in tf32, and quantised activations")
+      ->check(CLI::IsMember({"precise", "fast"}))
+      ->capture_default_str();
+  addWeightsDir(*command, ptx.weightsDir);
+  addPlugins(*command, ptx.plugins);
+  command->footer("Example:\n  tilewright-compiler ptx smollm2.twg -o kernels/");
+  command->callback([&] { result = writePtx(ptx); });
+
   VerifyOptions verify;
   command = app.add_subcommand("verify", "Compare a compiled model with the reference interpreter");
   command->add_option("graph", verify.input, ".twg or .gguf file")->required();

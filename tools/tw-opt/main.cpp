@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mlir-opt with Tilewright's dialects and passes and the plugins': the tool that tests of passes run.
 #include "backends/cpu/Passes.h"
+#include "backends/cuda/Passes.h"
 #include "backends/reference/Passes.h"
 #include "passes/Pipelines.h"
 #include "tools/host/Host.h"
@@ -17,6 +18,7 @@ int main(int argc, char **argv) {
   }
   mlir::registerTransformsPasses();
   tilewright::registerCpuPasses();
+  tilewright::registerCudaPasses();
   tilewright::registerPassFlags(host.stages);
   tilewright::reference::registerReferencePasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Tilewright's optimizer driver\n", host.dialects));

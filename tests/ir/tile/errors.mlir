@@ -81,8 +81,8 @@ func.func @load_nibbles_c2(%p: tensor<4x320xi8>) {
 // -----
 
 func.func @load_nibbles_c3_odd(%p: tensor<4x320xi8>, %b: index) {
-  // expected-error @below {{result is 'tensor<3x5xi8>', wanted i8 and a static shape with an even number of elements (C3)}}
-  %s = tile.load_nibbles %p[%b] at 0 : tensor<4x320xi8> -> tensor<3x5xi8>
+  // expected-error @below {{result is 'tensor<3x6xi8>', wanted i8 and a static shape with an even outermost extent (C3)}}
+  %s = tile.load_nibbles %p[%b] at 0 : tensor<4x320xi8> -> tensor<3x6xi8>
   return
 }
 

@@ -10,6 +10,7 @@
 #include "passes/Pipelines.h"
 #include "runtime/api/abi.h"
 #include "runtime/module/Packer.h"
+#include "tests/unit/kernels/Device.h"
 #include "tools/host/Host.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -93,6 +94,10 @@ public:
     for (auto function : module->getOps<mlir::func::FuncOp>())
       if (function->hasAttr("tw.kernel"))
         kernels->push_back(function.clone());
+    if (onPtx()) {
+      isReady = device.compile(*kernels, numerics);
+      return;
+    }
     auto objects = compileKernels(*kernels, level);
     if (failed(objects)) {
       ADD_FAILURE() << "cannot compile the kernels for " << level.name.str();
@@ -105,6 +110,7 @@ public:
       return;
     }
     handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    isReady = handle;
     if (!handle)
       ADD_FAILURE() << dlerror();
   }
@@ -116,7 +122,7 @@ public:
   ProgramRunner(const ProgramRunner &) = delete;
   ProgramRunner &operator=(const ProgramRunner &) = delete;
 
-  bool ready() const { return handle; }
+  bool ready() const { return isReady; }
 
   /// The bytes of a weight as in its file.
   void setWeight(llvm::StringRef name, llvm::ArrayRef<uint8_t> bytes) {
@@ -209,6 +215,11 @@ private:
     auto kernel = module->lookupSymbol<mlir::func::FuncOp>(op.getKernel());
     std::vector<std::shared_ptr<Buffer>> results(op->getNumResults());
     std::vector<void *> slots;
+    std::vector<std::pair<void *, size_t>> memory;
+    auto pass = [&](void *data, size_t bytes) {
+      slots.push_back(data);
+      memory.push_back({data, bytes});
+    };
     for (unsigned i = 0; i + 2 < kernel.getNumArguments(); ++i) {
       if (auto symbol = kernel.getArgAttrOfType<mlir::StringAttr>(i, "tw.symbol")) {
         slots.push_back(reinterpret_cast<void *>(count(symbol.getValue())));
@@ -218,7 +229,7 @@ private:
       llvm::StringRef kind = mlir::cast<mlir::StringAttr>(source[0]).getValue();
       auto number = [&](unsigned at) { return mlir::cast<mlir::IntegerAttr>(source[at]).getInt(); };
       if (kind == "operand") {
-        slots.push_back(operands[number(1)]->at());
+        pass(operands[number(1)]->at(), operands[number(1)]->bytes);
       } else if (kind == "result") {
         auto type = mlir::cast<mlir::MemRefType>(kernel.getArgumentTypes()[i]);
         int64_t bytes = type.getElementTypeBitWidth() / 8;
@@ -226,19 +237,14 @@ private:
         for (int64_t d = 0; d < type.getRank(); ++d)
           bytes *= type.isDynamicDim(d) ? count(mlir::cast<mlir::StringAttr>(dims[d]).getValue()) : type.getDimSize(d);
         results[number(1)] = buffer(bytes);
-        slots.push_back(results[number(1)]->at());
+        pass(results[number(1)]->at(), bytes);
       } else if (kind == "state") {
-        slots.push_back(pools[number(2)]->at());
+        pass(pools[number(2)]->at(), pools[number(2)]->bytes);
       } else {
         llvm::StringRef table = mlir::cast<mlir::StringAttr>(source[1]).getValue();
         const auto &data = table == "tiles" ? current->tiles : table == "pages" ? current->pages : current->rowSlots;
-        slots.push_back(const_cast<int32_t *>(data.data()));
+        pass(const_cast<int32_t *>(data.data()), data.size() * sizeof(int32_t));
       }
-    }
-    auto entry = reinterpret_cast<tw_abi_kernel>(dlsym(handle, op.getKernel().str().c_str()));
-    if (!entry) {
-      ADD_FAILURE() << "no entry " << op.getKernel().str();
-      return results;
     }
     llvm::SmallVector<mlir::Attribute> counts;
     mlir::Builder b(&context());
@@ -248,6 +254,15 @@ private:
     llvm::SmallVector<mlir::Attribute> folded;
     EXPECT_TRUE(succeeded(op.getChunks().constantFold(counts, folded)));
     int64_t chunks = mlir::cast<mlir::IntegerAttr>(folded[0]).getInt();
+    if (onPtx()) {
+      device.run(op.getKernel().str(), slots, memory, 0, chunks);
+      return results;
+    }
+    auto entry = reinterpret_cast<tw_abi_kernel>(dlsym(handle, op.getKernel().str().c_str()));
+    if (!entry) {
+      ADD_FAILURE() << "no entry " << op.getKernel().str();
+      return results;
+    }
     // In any order and grouping: the last third first, then the rest one by one from behind.
     int64_t split = chunks - chunks / 3;
     entry(slots.data(), split, chunks);
@@ -259,6 +274,8 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   llvm::SmallString<128> library;
   void *handle = nullptr;
+  PtxDevice device;
+  bool isReady = false;
   std::map<std::string, std::shared_ptr<Buffer>> weights;
   std::vector<std::shared_ptr<Buffer>> all;
   const Step *current = nullptr;
