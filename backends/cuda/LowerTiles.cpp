@@ -71,10 +71,19 @@ private:
     }
   }
 
+  static bool isFragment(Value operand) {
+    TileLayout layout = layoutOf(operand);
+    return layout == TileLayout::Accumulator || layout == TileLayout::Row;
+  }
+
   static LogicalResult check(func::FuncOp kernel) {
     WalkResult result = kernel.walk([&](Operation *op) {
       if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op); linalgOp && linalgOp.hasDynamicShape()) {
         op->emitOpError("has a dynamic shape; tiles of a kernel are static");
+        return WalkResult::interrupt();
+      } else if (linalgOp && linalgOp.getNumLoops() > 2 && !matchMma(linalgOp) &&
+                 llvm::any_of(op->getOperands(), isFragment)) {
+        op->emitOpError("has a fragment among its operands, but loops over more than rows and columns");
         return WalkResult::interrupt();
       }
       for (Value result : op->getResults())

@@ -126,6 +126,8 @@ private:
     if (auto warps = func->getAttrOfType<IntegerAttr>(kWarpsAttr)) {
       func->removeAttr(kWarpsAttr);
       func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+      // Registers before blocks: ptxas would rather spill a few than have one block less on a multiprocessor.
+      func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(1));
       func->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     builder.getDenseI32ArrayAttr({static_cast<int32_t>(warps.getInt() * kWarpSize)}));
     } else {

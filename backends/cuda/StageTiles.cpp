@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cuda-stage-tiles: decides where each tile lives, and makes every change of place an explicit copy.
 //
-// All values that one buffer will hold form a tile: an init and its result, what a loop carries, views that add or drop
-// unit dimensions. Layouts spread from the contractions: the tile that mma.sync adds to is an accumulator; so is each
+// All values that one buffer will hold form a tile: an init and its result, what a loop carries, a row value as [M] or
+// [M, 1]. Layouts spread from the contractions: the tile that mma.sync adds to is an accumulator; so is each
 // tile that an op combines with one element by element; what an op has one number of for each row is a row value. A
 // tile that is written in slices, or by an op that has no fragment form, stays in memory. Then:
 //
@@ -31,15 +31,15 @@ constexpr int64_t kMostWarps = 8;
 /// Numbers of an operand B that a lane may hold.
 constexpr int64_t kMostOperandB = 32;
 
-/// The views through which a fragment stays one: dimensions of size 1 come and go.
-bool isUnitReshape(Operation *op) {
+/// The views through which a fragment stays one: a row value as [M] or [M, 1].
+bool isRowReshape(Operation *op) {
   if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
     return false;
-  auto withoutUnits = [](Type type) {
-    return llvm::to_vector(
-        llvm::make_filter_range(cast<RankedTensorType>(type).getShape(), [](int64_t d) { return d != 1; }));
-  };
-  return withoutUnits(op->getOperand(0).getType()) == withoutUnits(op->getResult(0).getType());
+  ArrayRef<int64_t> from = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+  ArrayRef<int64_t> to = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+  if (from.size() > to.size())
+    std::swap(from, to);
+  return from.size() == 1 && to.size() == 2 && from[0] == to[0] && to[1] == 1;
 }
 
 /// Values by the tile they belong to.
@@ -74,7 +74,7 @@ private:
   };
 
   static bool keepsTile(Operation *op) {
-    return isa<linalg::LinalgOp, scf::ForOp, scf::IfOp, bufferization::AllocTensorOp>(op) || isUnitReshape(op);
+    return isa<linalg::LinalgOp, scf::ForOp, scf::IfOp, bufferization::AllocTensorOp>(op) || isRowReshape(op);
   }
 
   unsigned number(Value value) {
@@ -116,7 +116,7 @@ private:
           join(branch.thenYield()->getOperand(i), result);
           join(branch.elseYield()->getOperand(i), result);
         }
-    } else if (isUnitReshape(op)) {
+    } else if (isRowReshape(op)) {
       join(op->getOperand(0), op->getResult(0));
     } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
       join(insert.getDest(), insert.getResult());
@@ -322,7 +322,7 @@ private:
     TileLayout layout = tiles.layout(use.get());
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (!linalgOp)
-      return isa<scf::ForOp, scf::YieldOp>(op) || isUnitReshape(op);
+      return isa<scf::ForOp, scf::YieldOp>(op) || isRowReshape(op);
     if (linalgOp.isDpsInit(&use))
       return true;
     AffineMap map = linalgOp.getMatchingIndexingMap(&use);

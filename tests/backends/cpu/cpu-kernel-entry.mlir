@@ -6,8 +6,8 @@
 // CHECK-DAG: %[[S0:.*]] = llvm.getelementptr %[[ARGS]][0]
 // CHECK-DAG: %[[S1:.*]] = llvm.getelementptr %[[ARGS]][1]
 // CHECK-DAG: %[[S2:.*]] = llvm.getelementptr %[[ARGS]][2]
-// CHECK: %[[K:.*]] = llvm.load %[[S1]] : !llvm.ptr -> i64
 // CHECK: %[[DATA:.*]] = llvm.load %[[S0]] : !llvm.ptr -> !llvm.ptr
+// CHECK: %[[K:.*]] = llvm.load %[[S1]] : !llvm.ptr -> i64
 // CHECK: llvm.insertvalue %[[DATA]], %{{.*}}[0]
 // CHECK: llvm.insertvalue %[[DATA]], %{{.*}}[1]
 // CHECK: %[[M:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<?x?xf32>

@@ -112,3 +112,12 @@ func.func @carried(%a: memref<4xf32>, %b: memref<4xf32>, %n: index) attributes {
   }
   return
 }
+
+// -----
+
+func.func @deep(%out: memref<16x1x8xf32>, %zero: f32) attributes {tw.warps = 1 : i64} {
+  %s = memref.alloc() : memref<16x1x8xf32, "accumulator">
+  // expected-error@below {{has a fragment among its operands, but loops over more than rows and columns}}
+  linalg.fill ins(%zero : f32) outs(%s : memref<16x1x8xf32, "accumulator">)
+  return
+}

@@ -4,6 +4,7 @@
 // CHECK: llvm.mlir.global external @[[SHARED:.+]]() {addr_space = 3 : i32
 // CHECK: llvm.func @entry(%arg0: !llvm.ptr) attributes {
 // CHECK-SAME: nvvm.kernel
+// CHECK-SAME: nvvm.minctasm = 1
 // CHECK-SAME: nvvm.reqntid = array<i32: 64>
 func.func @entry(%p: !llvm.ptr) attributes {tw.warps = 2 : i64} {
   func.call @entry.body() : () -> ()
