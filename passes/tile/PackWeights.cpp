@@ -69,6 +69,9 @@ FailureOr<RankedTensorType> PackedWeights::packedType(Operation *user, RankedTen
 }
 
 bool PackedWeights::isWeight(Value value) const {
+  // Of nothing there is no packed layout.
+  if (auto type = cast<RankedTensorType>(value.getType()); type.hasStaticShape() && type.getNumElements() == 0)
+    return false;
   if (value.getDefiningOp() && !isa<ml_program::GlobalLoadConstOp>(value.getDefiningOp()))
     return false;
   if (auto argument = dyn_cast<BlockArgument>(value)) {

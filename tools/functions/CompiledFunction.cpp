@@ -105,6 +105,7 @@ struct CompiledFunction::Program {
   func::FuncOp function;
   std::unique_ptr<KernelLibrary> kernels;
   SmallVector<RankedTensorType> arguments, results; ///< as the caller sees them
+  SmallVector<std::pair<unsigned, int64_t>> tableRows; ///< of a gather, by the argument that has its ids
   llvm::StringMap<MemoryPtr> globals;
 
   FailureOr<MemoryPtr> global(ml_program::GlobalLoadConstOp load, reference::WeightProvider &weights);
@@ -253,6 +254,10 @@ FailureOr<CompiledFunction::Program *> CompiledFunction::programFor(ArrayRef<Sma
   program->function = program->module->lookupSymbol<func::FuncOp>(name);
   if (failed(tw::specializeShapes(program->function, shapes)))
     return failure();
+  program->function.walk([&](tw::GatherOp gather) {
+    if (auto ids = dyn_cast<BlockArgument>(gather.getIds()))
+      program->tableRows.push_back({ids.getArgNumber(), gather.getTable().getType().getDimSize(0)});
+  });
   for (Type type : program->function.getArgumentTypes())
     program->arguments.push_back(cast<RankedTensorType>(type));
   for (Type type : program->function.getResultTypes())
@@ -298,6 +303,10 @@ FailureOr<std::vector<reference::Tensor>> CompiledFunction::run(ArrayRef<referen
   if (failed(found))
     return failure();
   Program &program = **found;
+  for (auto [argument, rows] : program.tableRows)
+    for (int64_t id : inputs[argument].integers)
+      if (id < 0 || id >= rows)
+        return declared.emitOpError("argument ") << argument << " has the index " << id << " into a table of " << rows << " rows";
 
   llvm::DenseMap<Value, MemoryPtr> values;
   for (auto [i, argument] : llvm::enumerate(program.function.getArguments())) {

@@ -40,7 +40,7 @@ public:
 
   /// Runs the function; inputs and results are as the interpreter's (backends/reference/Interpreter.h), rounded to their
   /// element types. Fails with diagnostics: a number, kind or shape of inputs that the function does not take, an index
-  /// outside of its table, a kernel that wrote outside of its results.
+  /// among them outside of its table (a computed one reads the nearest row), a kernel that wrote outside of its results.
   mlir::FailureOr<std::vector<reference::Tensor>> run(llvm::ArrayRef<reference::Tensor> inputs);
 
   /// The program for the shapes of the last call (or the static ones): dispatches and kernels. Null before the first.

@@ -197,7 +197,7 @@ TEST_P(IntegerTypes, Agree) {
 INSTANTIATE_TEST_SUITE_P(CompiledFunction, IntegerTypes, testing::Values("i32", "i64"));
 
 TEST(CompiledFunction, LinearByAPackedWeight) {
-  for (Shapes shapes : {Shapes{{2, 3, 32}, {48, 32}, {48}}, {{1, 1, 64}, {17, 64}, {17}}, {{3, 2, 60}, {33, 60}, {33}}, {{1, 2, 5}, {3, 5}, {3}}})
+  for (Shapes shapes : {Shapes{{2, 3, 32}, {48, 32}, {48}}, {{1, 1, 64}, {17, 64}, {17}}, {{3, 2, 60}, {33, 60}, {33}}, {{1, 2, 5}, {3, 5}, {3}}, {{1, 2, 0}, {3, 0}, {3}}, {{1, 2, 5}, {0, 5}, {0}}})
     expectAgreement(kLinear, shapes, 1e-5);
 }
 
@@ -231,8 +231,12 @@ std::string errorOf(const char *text, const Shapes &shapes) {
   if (failed(compiled))
     return message;
   std::vector<reference::Tensor> inputs;
-  for (const auto &shape : shapes)
-    inputs.push_back(reference::Tensor::floats(shape));
+  auto types = module->lookupSymbol<mlir::func::FuncOp>("f").getArgumentTypes();
+  for (auto [i, shape] : llvm::enumerate(shapes)) {
+    bool floats = mlir::isa<mlir::FloatType>(mlir::cast<mlir::RankedTensorType>(types[i]).getElementType());
+    inputs.push_back(floats ? reference::Tensor::floats(shape) : reference::Tensor::ints(shape));
+    std::fill(inputs.back().integers.begin(), inputs.back().integers.end(), 5);
+  }
   EXPECT_TRUE(failed((*compiled)->run(inputs)));
   return message;
 }
@@ -248,6 +252,11 @@ TEST(CompiledFunction, Errors) {
   EXPECT_NE(errorOf(add, {{2}}).find("was given 1 arguments, wanted 2"), std::string::npos);
   EXPECT_NE(errorOf(add, {{2}, {2, 2}}).find("is given the shape 2x2"), std::string::npos);
   EXPECT_NE(errorOf(add, {{2}, {3}}).find("tw.add"), std::string::npos);
+  const char *gather = R"(func.func @f(%t: tensor<4x3xf32>, %ids: tensor<2xi32>) -> tensor<2x3xf32> {
+  %0 = tw.gather %t, %ids : tensor<4x3xf32>, tensor<2xi32> -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+})";
+  EXPECT_NE(errorOf(gather, {{4, 3}, {2}}).find("has the index 5 into a table of 4 rows"), std::string::npos);
 }
 
 } // namespace
