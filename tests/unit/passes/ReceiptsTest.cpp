@@ -136,7 +136,7 @@ TEST_F(ReceiptsTest, KindsAreCoresAndPlugins) {
   EXPECT_FALSE(checkReceiptKind("talking_heads", registry));
   EXPECT_EQ(llvm::toString(checkReceiptKind("atention", registry)),
             "unknown kind 'atention' of receipts; wanted one of attention, softmax, shared_heads, norm, feed_forward, rotary, "
-            "residual, elementwise, integer_products, weights, talking_heads");
+            "residual, elementwise, integer_products, weights, reference_form, talking_heads");
 }
 
 TEST_F(ReceiptsTest, OneCollectorPerContext) {
