@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace tilewright {
 
@@ -25,8 +26,13 @@ public:
 
   bool EndTable() { return verifier.EndTable(); }
   bool VerifyString(const flatbuffers::String *string) const { return verifier.VerifyString(string); }
+  /// FlatBuffers' own check aligns the length alone; numbers are read in place, so they must be aligned too.
   template <typename T> bool VerifyVector(const flatbuffers::Vector<T> *vector) const {
-    return verifier.VerifyVector(vector);
+    if (!verifier.VerifyVector(vector))
+      return false;
+    if constexpr (std::is_arithmetic_v<T>)
+      return !vector || vector->size() == 0 || (vector->Data() - bytes) % alignof(T) == 0;
+    return true;
   }
   bool VerifyVectorOfStrings(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *strings) {
     if (strings && strings->size() > stringsLeft)
