@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/api/GoldenCase.h"
 
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -8,25 +9,30 @@ using namespace mlir;
 
 namespace tilewright {
 
-GoldenCase::GoldenCase(ImplicitLocOpBuilder &builder, StringRef name, llvm::json::Object attributes, Types inputs,
-                       Types outputs)
-    : b(builder), caseName(name), attributes(std::move(attributes)), inputTypes(std::move(inputs)),
-      outputTypes(std::move(outputs)) {}
-
-void GoldenCase::unsupported(const llvm::Twine &why) {
+void GoldenFacts::unsupported(const llvm::Twine &why) {
   if (!reason)
     reason = why.str();
 }
 
-const llvm::json::Value *GoldenCase::attribute(StringRef key) {
+void GoldenFacts::wrong(const llvm::Twine &why) {
+  if (!fault)
+    fault = why.str();
+}
+
+const GoldenTensor *GoldenFacts::stored(StringRef input) const {
+  auto found = contents.values.find(input);
+  return found == contents.values.end() ? nullptr : &found->second;
+}
+
+const llvm::json::Value *GoldenFacts::attribute(StringRef key) {
   asked.insert(key);
-  const llvm::json::Value *value = attributes.get(key);
+  const llvm::json::Value *value = contents.attributes.get(key);
   return value && value->kind() != llvm::json::Value::Null ? value : nullptr;
 }
 
 template <typename T>
-T GoldenCase::attributeAs(StringRef key, std::optional<T> fallback, StringRef wanted,
-                          llvm::function_ref<std::optional<T>(const llvm::json::Value &)> read) {
+T GoldenFacts::attributeAs(StringRef key, std::optional<T> fallback, StringRef wanted,
+                           llvm::function_ref<std::optional<T>(const llvm::json::Value &)> read) {
   const llvm::json::Value *value = attribute(key);
   std::optional<T> found = value ? read(*value) : fallback;
   if (!found && value)
@@ -36,21 +42,21 @@ T GoldenCase::attributeAs(StringRef key, std::optional<T> fallback, StringRef wa
   return found.value_or(T());
 }
 
-bool GoldenCase::has(StringRef key) { return attribute(key); }
+bool GoldenFacts::has(StringRef key) { return attribute(key); }
 
-double GoldenCase::number(StringRef key, std::optional<double> fallback) {
+double GoldenFacts::number(StringRef key, std::optional<double> fallback) {
   return attributeAs<double>(key, fallback, "a number", [](auto &value) { return value.getAsNumber(); });
 }
 
-int64_t GoldenCase::integer(StringRef key, std::optional<int64_t> fallback) {
+int64_t GoldenFacts::integer(StringRef key, std::optional<int64_t> fallback) {
   return attributeAs<int64_t>(key, fallback, "a whole number", [](auto &value) { return value.getAsInteger(); });
 }
 
-bool GoldenCase::flag(StringRef key, std::optional<bool> fallback) {
+bool GoldenFacts::flag(StringRef key, std::optional<bool> fallback) {
   return attributeAs<bool>(key, fallback, "true or false", [](auto &value) { return value.getAsBoolean(); });
 }
 
-std::vector<double> GoldenCase::numbers(StringRef key) {
+std::vector<double> GoldenFacts::numbers(StringRef key) {
   using Numbers = std::vector<double>;
   return attributeAs<Numbers>(key, std::nullopt, "a list of numbers", [](auto &value) -> std::optional<Numbers> {
     Numbers found;
@@ -62,7 +68,7 @@ std::vector<double> GoldenCase::numbers(StringRef key) {
   });
 }
 
-std::string GoldenCase::oneOf(StringRef key, ArrayRef<StringRef> choices, std::optional<StringRef> fallback) {
+std::string GoldenFacts::oneOf(StringRef key, ArrayRef<StringRef> choices, std::optional<StringRef> fallback) {
   std::optional<std::string> otherwise = fallback ? std::optional(fallback->str()) : std::nullopt;
   return attributeAs<std::string>(key, otherwise, llvm::join(choices, " or "),
                                   [&](auto &value) -> std::optional<std::string> {
@@ -73,18 +79,18 @@ std::string GoldenCase::oneOf(StringRef key, ArrayRef<StringRef> choices, std::o
                                   });
 }
 
-void GoldenCase::ignore(ArrayRef<StringRef> keys) {
+void GoldenFacts::ignore(ArrayRef<StringRef> keys) {
   for (StringRef key : keys)
     asked.insert(key);
 }
 
-bool GoldenCase::inputs(ArrayRef<Input> required, ArrayRef<Input> optional) {
-  for (const auto &[key, value] : attributes)
+bool GoldenFacts::understood(ArrayRef<Input> required, ArrayRef<Input> optional) {
+  for (const auto &[key, value] : contents.attributes)
     if (!asked.contains(StringRef(key)))
       unsupported(llvm::formatv("attribute {0} = {1}", StringRef(key), value).str());
   SmallVector<Input> known(required);
   known.append(optional.begin(), optional.end());
-  for (const auto &[name, type] : inputTypes) {
+  for (const auto &[name, type] : contents.inputs) {
     const Input *input = llvm::find_if(known, [&](const Input &input) { return input.name == name; });
     if (input == known.end())
       unsupported("input " + name);
@@ -92,24 +98,50 @@ bool GoldenCase::inputs(ArrayRef<Input> required, ArrayRef<Input> optional) {
       unsupported(llvm::formatv("input {0} has rank {1}, wanted {2}", name, type.getRank(), *input->rank).str());
   }
   for (const Input &input : required)
-    if (llvm::none_of(inputTypes, [&](const auto &entry) { return entry.first == input.name; }))
+    if (llvm::none_of(contents.inputs, [&](const auto &entry) { return entry.first == input.name; }))
       unsupported("input " + input.name + " is missing");
-  if (reason)
-    return false;
+  return !reason;
+}
 
-  SmallVector<Type> types = llvm::map_to_vector(inputTypes, [](const auto &entry) -> Type { return entry.second; });
+bool GoldenCase::inputs(ArrayRef<Input> required, ArrayRef<Input> optional) {
+  if (!understood(required, optional))
+    return false;
+  auto isStored = [&](StringRef name) {
+    auto named = [&](const Input &input) { return input.name == name && input.isStored; };
+    return llvm::any_of(required, named) || llvm::any_of(optional, named);
+  };
+  SmallVector<Type> types;
+  for (const auto &[name, type] : contents.inputs)
+    if (!isStored(name)) {
+      argumentNames.push_back(name);
+      types.push_back(type);
+    }
   main = func::FuncOp::create(b, "main", b.getFunctionType(types, {}));
   Block *block = main.addEntryBlock();
   b.setInsertionPointToStart(block);
-  for (auto [entry, argument] : llvm::zip_equal(inputTypes, block->getArguments())) {
-    argumentNames.push_back(entry.first);
-    values[entry.first] = argument;
-  }
+  for (auto [name, argument] : llvm::zip_equal(argumentNames, block->getArguments()))
+    values[name] = argument;
   return true;
 }
 
+Value GoldenCase::weight(StringRef name, RankedTensorType type, std::vector<uint8_t> bytes) {
+  weights[name] = std::move(bytes);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(main);
+    ml_program::GlobalOp::create(b, name, type, /*is_mutable=*/false, ml_program::ExternAttr::get(b.getContext(), type),
+                                 b.getStringAttr("private"));
+  }
+  return ml_program::GlobalLoadConstOp::create(b, type, SymbolRefAttr::get(b.getContext(), name));
+}
+
+const std::vector<uint8_t> *GoldenCase::weightBytes(StringRef name) const {
+  auto found = weights.find(name);
+  return found == weights.end() ? nullptr : &found->second;
+}
+
 RankedTensorType GoldenCase::outputType(StringRef output) const {
-  for (const auto &[name, type] : outputTypes)
+  for (const auto &[name, type] : contents.outputs)
     if (name == output)
       return type;
   return {};
@@ -119,7 +151,7 @@ void GoldenCase::output(StringRef name, Value value) { given[name] = value; }
 
 func::FuncOp GoldenCase::finish() {
   SmallVector<Value> operands;
-  for (const auto &[name, type] : outputTypes) {
+  for (const auto &[name, type] : contents.outputs) {
     Value value = given.lookup(name);
     if (!value) {
       unsupported("output " + name);
@@ -130,21 +162,39 @@ func::FuncOp GoldenCase::finish() {
     operands.push_back(value);
     resultNames.push_back(name);
   }
-  if (!main || reason)
+  if (!main || whyUnsupported())
     return {};
   func::ReturnOp::create(b, operands);
   main.setFunctionType(b.getFunctionType(main.getArgumentTypes(), ValueRange(operands).getTypes()));
   return main;
 }
 
-void GoldenRegistry::add(StringRef technique, GoldenBuilder builder) {
-  if (!builders.try_emplace(technique, std::move(builder)).second)
+const GoldenTensor *GoldenHostCase::result(StringRef output) const {
+  auto found = given.find(output);
+  return found == given.end() ? nullptr : &found->second;
+}
+
+template <typename Entry> void GoldenRegistry::addTo(llvm::StringMap<Entry> &map, StringRef technique, Entry entry) {
+  if (find(technique) || findHost(technique))
     twice.push_back(technique.str());
+  else
+    map[technique] = std::move(entry);
+}
+
+void GoldenRegistry::add(StringRef technique, GoldenBuilder builder) { addTo(builders, technique, std::move(builder)); }
+
+void GoldenRegistry::addHost(StringRef technique, GoldenFunction function) {
+  addTo(functions, technique, std::move(function));
 }
 
 const GoldenBuilder *GoldenRegistry::find(StringRef technique) const {
   auto found = builders.find(technique);
   return found == builders.end() ? nullptr : &found->second;
+}
+
+const GoldenFunction *GoldenRegistry::findHost(StringRef technique) const {
+  auto found = functions.find(technique);
+  return found == functions.end() ? nullptr : &found->second;
 }
 
 } // namespace tilewright

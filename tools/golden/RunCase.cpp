@@ -19,12 +19,37 @@ namespace {
 
 using Outputs = FailureOr<std::vector<reference::Tensor>>;
 
-Outputs interpret(ModuleOp module, const StoredCase &stored) {
-  reference::NoWeights none;
-  auto interpreter = reference::Interpreter::create(module, none, reference::Precision::F64);
+/// What builders gave as weights.
+class CaseWeights : public reference::WeightProvider {
+public:
+  explicit CaseWeights(const GoldenCase &golden) : golden(golden) {}
+  llvm::Expected<ArrayRef<uint8_t>> bytes(ml_program::GlobalOp global) override {
+    if (const std::vector<uint8_t> *bytes = golden.weightBytes(global.getSymName()))
+      return ArrayRef<uint8_t>(*bytes);
+    return llvm::createStringError("the case has no weight '" + global.getSymName() + "'");
+  }
+
+private:
+  const GoldenCase &golden;
+};
+
+std::vector<reference::Tensor> argumentsOf(const GoldenCase &golden) {
+  std::vector<reference::Tensor> arguments;
+  for (const std::string &name : golden.arguments()) {
+    const GoldenTensor &stored = *golden.stored(name);
+    arguments.push_back(
+        {reference::Shape(stored.shape.begin(), stored.shape.end()), stored.isFloat, stored.reals, stored.integers});
+  }
+  return arguments;
+}
+
+Outputs interpret(ModuleOp module, const GoldenCase &golden) {
+  CaseWeights weights(golden);
+  auto interpreter = reference::Interpreter::create(module, weights, reference::Precision::F64);
   if (failed(interpreter))
     return failure();
-  auto values = (*interpreter)->run("main", {stored.inputs.begin(), stored.inputs.end()});
+  std::vector<reference::Tensor> arguments = argumentsOf(golden);
+  auto values = (*interpreter)->run("main", {arguments.begin(), arguments.end()});
   if (failed(values))
     return failure();
   std::vector<reference::Tensor> tensors;
@@ -33,13 +58,13 @@ Outputs interpret(ModuleOp module, const StoredCase &stored) {
   return tensors;
 }
 
-Outputs compileAndRun(ModuleOp module, const StoredCase &stored, const StageRegistry &stages, const GoldenRun &run) {
-  reference::NoWeights none;
+Outputs compileAndRun(ModuleOp module, const GoldenCase &golden, const StageRegistry &stages, const GoldenRun &run) {
+  CaseWeights weights(golden);
   FunctionOptions options;
   options.numerics = run.numerics;
   options.firstStage = "simplify";
-  auto function = CompiledFunction::create(module, "main", stages, none, options);
-  return failed(function) ? Outputs(failure()) : (*function)->run(stored.inputs);
+  auto function = CompiledFunction::create(module, "main", stages, weights, options);
+  return failed(function) ? Outputs(failure()) : (*function)->run(argumentsOf(golden));
 }
 
 /// The widest contract of the ops in the graph: under `fast` it may add to what f32 allows.
@@ -58,9 +83,9 @@ struct Difference {
   int64_t index = 0;
 };
 
-Difference difference(const reference::Tensor &found, const reference::Tensor &wanted) {
+Difference difference(const reference::Tensor &found, const GoldenTensor &wanted) {
   Difference largest;
-  for (int64_t i = 0; i < wanted.size(); ++i) {
+  for (int64_t i = 0; i < found.size(); ++i) {
     double error;
     if (!wanted.isFloat)
       error = found.integers[i] == wanted.integers[i] ? 0 : HUGE_VAL;
@@ -76,7 +101,7 @@ Difference difference(const reference::Tensor &found, const reference::Tensor &w
   return largest;
 }
 
-std::string valueText(const reference::Tensor &tensor, int64_t i) {
+template <typename Tensor> std::string valueText(const Tensor &tensor, int64_t i) {
   return tensor.isFloat ? llvm::formatv("{0:e6}", tensor.reals[i]).str() : std::to_string(tensor.integers[i]);
 }
 
@@ -93,7 +118,7 @@ CaseResult compare(const StoredCase &stored, ArrayRef<std::string> names, ArrayR
           largest = std::max(largest, std::abs(value));
       limit = std::max(limit, contract.absolute + contract.relative * largest);
     }
-    if (found.shape != output.wanted.shape || found.isFloat != output.wanted.isFloat)
+    if (found.shape != ArrayRef(output.wanted.shape) || found.isFloat != output.wanted.isFloat)
       return {Outcome::Failed, llvm::formatv("{0} has another shape or kind than is stored", name).str()};
     Difference worst = difference(found, output.wanted);
     if (worst.error > limit)
@@ -106,12 +131,37 @@ CaseResult compare(const StoredCase &stored, ArrayRef<std::string> names, ArrayR
   return {Outcome::Passed, passed};
 }
 
+/// A case that is no graph.
+CaseResult computeCase(const StoredCase &stored, const GoldenFunction &function) {
+  GoldenHostCase golden(stored.contents);
+  function(golden);
+  std::vector<std::string> names;
+  std::vector<reference::Tensor> outputs;
+  for (const auto &[name, output] : stored.outputs) {
+    const GoldenTensor *result = golden.result(name);
+    if (!result) {
+      golden.unsupported("output " + name);
+      continue;
+    }
+    names.push_back(name);
+    outputs.push_back({reference::Shape(result->shape.begin(), result->shape.end()), result->isFloat, result->reals,
+                       result->integers});
+  }
+  if (golden.whyUnsupported())
+    return {Outcome::Unsupported, *golden.whyUnsupported()};
+  if (golden.whyWrong())
+    return {Outcome::Failed, *golden.whyWrong()};
+  return compare(stored, names, outputs, NumericsBound());
+}
+
 } // namespace
 
 CaseResult runCase(const StoredCase &stored, const GoldenRegistry &builders, const StageRegistry &stages,
                    MLIRContext *context, const GoldenRun &run) {
   if (stored.unsupported)
     return {Outcome::Unsupported, *stored.unsupported};
+  if (const GoldenFunction *function = builders.findHost(stored.technique))
+    return computeCase(stored, *function);
   const GoldenBuilder *build = builders.find(stored.technique);
   if (!build)
     return {Outcome::Unsupported, "no builder for technique " + stored.technique};
@@ -124,15 +174,17 @@ CaseResult runCase(const StoredCase &stored, const GoldenRegistry &builders, con
   });
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
   ImplicitLocOpBuilder b(UnknownLoc::get(context), OpBuilder::atBlockEnd(module->getBody()));
-  GoldenCase golden(b, stored.name, stored.attributes, stored.inputTypes, stored.outputTypes);
+  GoldenCase golden(b, stored.contents);
   (*build)(golden);
   func::FuncOp main = golden.finish();
   if (golden.whyUnsupported())
     return {Outcome::Unsupported, *golden.whyUnsupported()};
+  if (golden.whyWrong())
+    return {Outcome::Failed, *golden.whyWrong()};
   if (!main || failed(verify(*module)))
     return {Outcome::Failed, "the graph is not valid: " + said};
 
-  Outputs outputs = run.compiled ? compileAndRun(*module, stored, stages, run) : interpret(*module, stored);
+  Outputs outputs = run.compiled ? compileAndRun(*module, golden, stages, run) : interpret(*module, golden);
   if (failed(outputs))
     return {Outcome::Failed, said.empty() ? std::string("no result") : said};
   bool fast = run.compiled && run.numerics == "fast";

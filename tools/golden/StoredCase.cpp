@@ -25,6 +25,7 @@ Type elementType(StringRef dtype, Builder b) {
       .Case("F16", b.getF16Type())
       .Case("BF16", b.getBF16Type())
       .Cases({"I64", "I32"}, b.getI32Type())
+      .Case("I8", b.getI8Type())
       .Case("BOOL", b.getI1Type())
       .Default(Type());
 }
@@ -45,16 +46,20 @@ double floatAt(const NamedTensor &tensor, int64_t i) {
 int64_t integerAt(const NamedTensor &tensor, int64_t i) {
   return tensor.dtype == "I64"   ? at<int64_t>(tensor, i)
          : tensor.dtype == "I32" ? at<int32_t>(tensor, i)
+         : tensor.dtype == "I8"  ? at<int8_t>(tensor, i)
                                  : tensor.bytes[i];
 }
 
-reference::Tensor valuesOf(const NamedTensor &tensor, bool isFloat) {
-  reference::Tensor values = isFloat ? reference::Tensor::floats(tensor.shape) : reference::Tensor::ints(tensor.shape);
-  for (int64_t i = 0; i < values.size(); ++i)
+GoldenTensor valuesOf(const NamedTensor &tensor, bool isFloat) {
+  GoldenTensor values{{tensor.shape.begin(), tensor.shape.end()}, isFloat, {}, {}};
+  int64_t count = 1;
+  for (int64_t extent : tensor.shape)
+    count *= extent;
+  for (int64_t i = 0; i < count; ++i)
     if (isFloat)
-      values.reals[i] = floatAt(tensor, i);
+      values.reals.push_back(floatAt(tensor, i));
     else
-      values.integers[i] = integerAt(tensor, i);
+      values.integers.push_back(integerAt(tensor, i));
   return values;
 }
 
@@ -73,7 +78,7 @@ llvm::Expected<llvm::json::Object> jsonOf(const SafetensorsFile &file, StringRef
 
 /// Twenty times the error of a plain implementation in f32, and at least 2e-5 of the largest value; for values stored
 /// in 16 bits one unit in the last place of the largest.
-double limitOf(const llvm::json::Object &errors, StringRef tensor, const reference::Tensor &wanted, Type element) {
+double limitOf(const llvm::json::Object &errors, StringRef tensor, const GoldenTensor &wanted, Type element) {
   double largest = 0, plain = 0;
   for (double value : wanted.reals)
     if (std::isfinite(value))
@@ -93,7 +98,7 @@ llvm::Expected<StoredCase> StoredCase::read(StringRef path, MLIRContext *context
   if (std::optional<std::string> error = readSafetensors(path.str(), file))
     return llvm::createStringError(*error);
   StoredCase stored;
-  for (auto [key, field] : {std::pair("case", &stored.name), std::pair("technique", &stored.technique)}) {
+  for (auto [key, field] : {std::pair("case", &stored.contents.name), std::pair("technique", &stored.technique)}) {
     auto entry = file.metadata.find(key);
     if (entry == file.metadata.end())
       return llvm::createStringError(path + ": is no golden case: its metadata has no '" + key + "'");
@@ -102,7 +107,7 @@ llvm::Expected<StoredCase> StoredCase::read(StringRef path, MLIRContext *context
   llvm::Expected<llvm::json::Object> attributes = jsonOf(file, path, "attrs"), errors = jsonOf(file, path, "f32_err");
   if (!attributes || !errors)
     return llvm::joinErrors(attributes.takeError(), errors.takeError());
-  stored.attributes = std::move(*attributes);
+  stored.contents.attributes = std::move(*attributes);
 
   for (const auto &[key, tensor] : file.tensors) {
     auto [group, name] = StringRef(key).split('.');
@@ -115,15 +120,15 @@ llvm::Expected<StoredCase> StoredCase::read(StringRef path, MLIRContext *context
     }
     bool isFloat = isa<FloatType>(element);
     auto type = RankedTensorType::get(tensor.shape, element);
-    reference::Tensor values = valuesOf(tensor, isFloat);
+    GoldenTensor values = valuesOf(tensor, isFloat);
     if (group == "in") {
       for (int64_t value : values.integers)
         if (value != static_cast<int32_t>(value))
           stored.unsupported = llvm::formatv("tensor {0} holds {1}, which is no 32-bit integer", key, value).str();
-      stored.inputTypes.emplace_back(name.str(), type);
-      stored.inputs.push_back(std::move(values));
+      stored.contents.inputs.emplace_back(name.str(), type);
+      stored.contents.values[name] = std::move(values);
     } else {
-      stored.outputTypes.emplace_back(name.str(), type);
+      stored.contents.outputs.emplace_back(name.str(), type);
       auto exact = file.tensors.find("f64." + key);
       if (isFloat && exact != file.tensors.end() && exact->second.shape == tensor.shape)
         values = valuesOf(exact->second, isFloat);

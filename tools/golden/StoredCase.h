@@ -2,7 +2,6 @@
 // A golden case as it lies in its file: tests/golden/README.md says what is in it.
 #pragma once
 
-#include "backends/reference/Tensor.h"
 #include "frontend/api/GoldenCase.h"
 
 #include "llvm/Support/Error.h"
@@ -13,14 +12,12 @@ namespace tilewright {
 
 struct StoredCase {
   struct Output {
-    reference::Tensor wanted; ///< in f64 where the file has it
-    double limit;             ///< largest absolute difference of an implementation in f32
+    GoldenTensor wanted; ///< in f64 where the file has it
+    double limit;        ///< largest absolute difference of an implementation in f32
   };
 
-  std::string name, technique;
-  llvm::json::Object attributes;
-  GoldenCase::Types inputTypes, outputTypes;
-  std::vector<reference::Tensor> inputs; ///< in the order of inputTypes
+  std::string technique;
+  GoldenFacts::Contents contents;
   std::map<std::string, Output> outputs;
   /// Why no builder can take the case: an element type that graphs do not have, an integer that does not fit.
   std::optional<std::string> unsupported;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // check-golden DIR: every case of a folder of golden data on a backend, compared with what is stored.
 #include "tools/ExitCodes.h"
+#include "tools/golden/CoreCases.h"
 #include "tools/golden/RunCase.h"
 #include "tools/host/Host.h"
 
@@ -53,7 +54,8 @@ int main(int argc, char **argv) {
     return usage("--backend is '" + backend + "', wanted reference or cpu");
   if (numerics != "precise" && numerics != "fast")
     return usage("--numerics is '" + numerics + "', wanted precise or fast");
-  const GoldenRegistry &builders = host.plugins.golden();
+  GoldenRegistry builders = host.plugins.golden();
+  addCoreCases(builders);
   if (!builders.duplicates().empty())
     return usage("technique '" + builders.duplicates().front() +
                  "' has two builders; leave one plugin out (--no-plugin NAME)");
@@ -75,7 +77,7 @@ int main(int argc, char **argv) {
       ++counts[static_cast<int>(Outcome::Failed)];
       continue;
     }
-    std::string name = stored->technique + "/" + stored->name;
+    std::string name = stored->technique + "/" + stored->contents.name;
     if (!llvm::StringRef(name).contains(wanted))
       continue;
     CaseResult result = runCase(*stored, builders, host.stages, &context, run);
