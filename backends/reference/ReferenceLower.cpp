@@ -11,8 +11,6 @@ namespace tilewright::reference {
 
 namespace {
 
-constexpr unsigned kMaxRounds = 16; ///< of decompositions that make ops to decompose
-
 struct ReferenceLower : PassWrapper<ReferenceLower, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ReferenceLower)
 
@@ -28,14 +26,14 @@ struct ReferenceLower : PassWrapper<ReferenceLower, OperationPass<ModuleOp>> {
 } // namespace
 
 LogicalResult lowerToCoreOps(ModuleOp module) {
-  for (unsigned round = 0; round <= kMaxRounds; ++round) {
+  for (unsigned round = 0; round <= maxDecompositions; ++round) {
     SmallVector<ReferenceLowering> ops;
     module.walk([&](ReferenceLowering op) { ops.push_back(op); });
     if (ops.empty())
       return success();
-    if (round == kMaxRounds)
+    if (round == maxDecompositions)
       return ops.front()->emitOpError("still stands after ")
-             << kMaxRounds << " rounds of reference lowerings; they do not end in core ops";
+             << maxDecompositions << " rounds of reference lowerings; they do not end in core ops";
     for (ReferenceLowering op : ops)
       if (failed(decompose(op)))
         return failure();

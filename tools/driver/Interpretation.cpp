@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/driver/Interpretation.h"
 
+#include "backends/reference/Compare.h"
 #include "tools/driver/ReferenceStream.h"
 
 #include <cmath>
@@ -30,14 +31,6 @@ int64_t firstDifference(ArrayRef<double> before, ArrayRef<double> behind, double
   return first;
 }
 
-double largestOf(ArrayRef<double> values) {
-  double largest = 0;
-  for (double value : values)
-    if (std::isfinite(value))
-      largest = std::max(largest, std::fabs(value));
-  return largest;
-}
-
 } // namespace
 
 llvm::Expected<Interpretation> Interpretation::of(Session &session, ModuleOp module, ArrayRef<int32_t> ids) {
@@ -55,7 +48,7 @@ llvm::Expected<Interpretation> Interpretation::of(Session &session, ModuleOp mod
 
 std::optional<Gap> Interpretation::gapTo(const Interpretation &behind, double tolerance) const {
   Gap gap;
-  int64_t at = firstDifference(logits, behind.logits, tolerance * largestOf(logits), gap.largest);
+  int64_t at = firstDifference(logits, behind.logits, tolerance * reference::largestMagnitude(logits), gap.largest);
   if (at < 0)
     return std::nullopt;
   auto value = [&](const std::vector<double> &of) {
@@ -109,7 +102,7 @@ llvm::Expected<std::optional<Gap>> firstDifferentValue(Session &session, ModuleO
           if (!tensor || !wanted || !tensor->isFloat || tensor->shape != wanted->shape)
             continue;
           Gap gap;
-          int64_t at = firstDifference(wanted->reals, tensor->reals, tolerance * largestOf(wanted->reals), gap.largest);
+          int64_t at = firstDifference(wanted->reals, tensor->reals, tolerance * reference::largestMagnitude(wanted->reals), gap.largest);
           if (at < 0)
             continue;
           auto technique = op->getAttrOfType<StringAttr>("tw.origin");

@@ -41,7 +41,8 @@ StepCheck::StepCheck(CompiledStep &step, ReferenceModel &truth, const std::vecto
     : step(step), truth(truth), classes(classes), stream(truth, boundaries(classes)) {}
 
 void StepCheck::note(ValueError &error, double wanted, double found, int64_t at) {
-  error.magnitude = std::fmax(error.magnitude, std::fabs(wanted));
+  if (std::isfinite(wanted)) // an infinity would allow every error of the others
+    error.magnitude = std::fmax(error.magnitude, std::fabs(wanted));
   double difference = std::isnan(wanted) && std::isnan(found) ? 0
                       : wanted == found                       ? 0 // infinities of one sign, too
                                                               : std::fabs(found - wanted);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/golden/RunCase.h"
 
+#include "backends/reference/Compare.h"
 #include "backends/reference/Interpreter.h"
 #include "ir/interfaces/Interfaces.h"
 #include "tools/functions/CompiledFunction.h"
@@ -79,22 +80,16 @@ NumericsBound contractOf(ModuleOp module, StringRef numerics) {
 }
 
 struct Difference {
-  double error = 0; ///< infinite where one is NaN or infinite and the other something else
+  double error = 0; ///< infinite for integers that differ
   int64_t index = 0;
 };
 
 Difference difference(const reference::Tensor &found, const GoldenTensor &wanted) {
   Difference largest;
   for (int64_t i = 0; i < found.size(); ++i) {
-    double error;
-    if (!wanted.isFloat)
-      error = found.integers[i] == wanted.integers[i] ? 0 : HUGE_VAL;
-    else if (std::isfinite(wanted.reals[i]) && std::isfinite(found.reals[i]))
-      error = std::abs(found.reals[i] - wanted.reals[i]);
-    else
-      error = found.reals[i] == wanted.reals[i] || (std::isnan(found.reals[i]) && std::isnan(wanted.reals[i]))
-                  ? 0
-                  : HUGE_VAL;
+    double error = wanted.isFloat                              ? reference::distance(found.reals[i], wanted.reals[i])
+                   : found.integers[i] == wanted.integers[i] ? 0.0
+                                                             : HUGE_VAL;
     if (error > largest.error)
       largest = {error, i};
   }
@@ -110,14 +105,8 @@ CaseResult compare(const StoredCase &stored, ArrayRef<std::string> names, ArrayR
   std::string passed;
   for (auto [name, found] : llvm::zip_equal(names, outputs)) {
     const StoredCase::Output &output = stored.outputs.at(name);
-    double limit = output.limit;
-    if (contract.absolute > 0 || contract.relative > 0) {
-      double largest = 0;
-      for (double value : output.wanted.reals)
-        if (std::isfinite(value))
-          largest = std::max(largest, std::abs(value));
-      limit = std::max(limit, contract.absolute + contract.relative * largest);
-    }
+    double limit =
+        std::max(output.limit, contract.absolute + contract.relative * reference::largestMagnitude(output.wanted.reals));
     if (found.shape != ArrayRef(output.wanted.shape) || found.isFloat != output.wanted.isFloat)
       return {Outcome::Failed, llvm::formatv("{0} has another shape or kind than is stored", name).str()};
     Difference worst = difference(found, output.wanted);

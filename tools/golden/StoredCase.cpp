@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/golden/StoredCase.h"
 
+#include "backends/reference/Compare.h"
 #include "tools/safetensors/Safetensors.h"
 
 #include "mlir/IR/Builders.h"
@@ -79,16 +80,13 @@ llvm::Expected<llvm::json::Object> jsonOf(const SafetensorsFile &file, StringRef
 /// Twenty times the error of a plain implementation in f32, and at least 2e-5 of the largest value; for values stored
 /// in 16 bits one unit in the last place of the largest.
 double limitOf(const llvm::json::Object &errors, StringRef tensor, const GoldenTensor &wanted, Type element) {
-  double largest = 0, plain = 0;
-  for (double value : wanted.reals)
-    if (std::isfinite(value))
-      largest = std::max(largest, std::abs(value));
+  double plain = 0;
   if (const llvm::json::Array *entry = errors.getArray(tensor); entry && !entry->empty())
     plain = (*entry)[0].getAsNumber().value_or(0.0);
   double relative = 2e-5;
   if (auto type = cast<FloatType>(element); type.getWidth() == 16)
     relative = std::ldexp(1.0, 1 - static_cast<int>(type.getFPMantissaWidth()));
-  return std::max(20 * plain, relative * largest);
+  return std::max(20 * plain, relative * reference::largestMagnitude(wanted.reals));
 }
 
 } // namespace
