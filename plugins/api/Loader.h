@@ -2,7 +2,6 @@
 // Finding, checking and loading plugin libraries.
 #pragma once
 
-#include "frontend/api/GoldenCase.h"
 #include "passes/api/Stages.h"
 #include "plugins/api/Note.h"
 #include "plugins/api/Plugin.h"
@@ -22,6 +21,8 @@ struct LoadedPlugin {
   PluginNote note;
   std::vector<std::string> dialects; ///< that it registered itself, sorted
   std::vector<std::string> passes;   ///< flags, in the order registered
+  /// Adds the plugin's builders of golden cases; null when it has none. Only who runs such cases calls it.
+  void (*registerGolden)(tw_golden_registry *registry) = nullptr;
 };
 
 /// Where plugins are looked for, and which.
@@ -50,9 +51,6 @@ public:
   /// In the order loaded.
   llvm::ArrayRef<LoadedPlugin> loaded() const { return plugins; }
 
-  /// What the loaded plugins build golden cases with.
-  const GoldenRegistry &golden() const { return goldenBuilders; }
-
   /// One message for each file in a folder that was found but not loaded.
   llvm::ArrayRef<std::string> skipped() const { return skippedMessages; }
 
@@ -69,7 +67,6 @@ private:
   mlir::DialectRegistry &dialects;
   StageRegistry &stages;
   std::vector<LoadedPlugin> plugins;
-  GoldenRegistry goldenBuilders;
   std::vector<std::string> skippedMessages;
 };
 

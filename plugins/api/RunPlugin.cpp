@@ -124,18 +124,12 @@ llvm::Error PluginLoader::runPlugin(const Candidate &candidate) {
     if (llvm::Error error =
             caught(path, "its function 'register_stages'", [&] { plugin->register_stages(&scratchStages); }))
       return error;
-  GoldenRegistry scratchGolden = goldenBuilders;
-  if (plugin->register_golden)
-    if (llvm::Error error =
-            caught(path, "its function 'register_golden'", [&] { plugin->register_golden(&scratchGolden); }))
-      return error;
-  LoadedPlugin loaded{candidate.path, candidate.note, {}, {}};
+  LoadedPlugin loaded{candidate.path, candidate.note, {}, {}, plugin->register_golden};
   if (llvm::Error error =
           checkRegistrations(path, candidate.note, scratchDialects, scratchStages, dialects, stages, loaded))
     return error;
 
   scratchDialects.appendTo(dialects);
-  goldenBuilders = std::move(scratchGolden);
   stages.currentPlugin = candidate.note.name;
   for (const StagePass &pass : scratchStages.all())
     stages.add(pass);

@@ -54,8 +54,11 @@ int main(int argc, char **argv) {
     return usage("--backend is '" + backend + "', wanted reference or cpu");
   if (numerics != "precise" && numerics != "fast")
     return usage("--numerics is '" + numerics + "', wanted precise or fast");
-  GoldenRegistry builders = host.plugins.golden();
+  GoldenRegistry builders;
   addCoreCases(builders);
+  for (const LoadedPlugin &plugin : host.plugins.loaded())
+    if (plugin.registerGolden)
+      plugin.registerGolden(&builders);
   if (!builders.duplicates().empty())
     return usage("technique '" + builders.duplicates().front() +
                  "' has two builders; leave one plugin out (--no-plugin NAME)");
