@@ -2,25 +2,13 @@
 #include "backends/cpu/Blocks.h"
 
 #include "backends/cpu/SplitBlockLoops.h"
+#include "ir/interfaces/Tiling.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
 namespace tilewright {
-
-/// The largest divisor of `extent` that is at most `limit`, preferring multiples of `lanes`.
-static int64_t largestDivisor(int64_t extent, int64_t limit, int64_t lanes = 1) {
-  int64_t any = 1;
-  for (int64_t d = std::min(extent, limit); d >= 1; --d) {
-    if (extent % d)
-      continue;
-    if (d % lanes == 0)
-      return d;
-    any = std::max(any, d);
-  }
-  return any;
-}
 
 static bool uses(AffineMap map, unsigned dim) { return map.isFunctionOfDim(dim); }
 

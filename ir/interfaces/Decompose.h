@@ -13,4 +13,7 @@ namespace tilewright {
 /// tag of ir/interfaces/ValueTags.h), so that a location names one value still.
 mlir::LogicalResult decompose(ReferenceLowering op);
 
+/// Rounds of decompositions that make ops to decompose, before a caller says that they do not end.
+inline constexpr unsigned maxDecompositions = 16;
+
 } // namespace tilewright

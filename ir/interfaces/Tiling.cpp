@@ -354,6 +354,18 @@ FailureOr<TilingResult> tileOfOperands(Operation *op, const FailureOr<LoopMap> &
   return tileByLoops(op, map, b, loopOffsets, loopSizes);
 }
 
+int64_t largestDivisor(int64_t extent, int64_t limit, int64_t lanes) {
+  int64_t any = 1;
+  for (int64_t d = std::min(extent, limit); d >= 1; --d) {
+    if (extent % d)
+      continue;
+    if (d % lanes == 0)
+      return d;
+    any = std::max(any, d);
+  }
+  return any;
+}
+
 bool isMultipleOf(OpFoldResult value, int64_t factor) { return knownDivisor(value) % factor == 0; }
 
 } // namespace tilewright

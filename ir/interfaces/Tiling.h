@@ -80,6 +80,9 @@ mlir::FailureOr<mlir::TilingResult> tileOfOperands(mlir::Operation *op, const ll
                                                    llvm::ArrayRef<llvm::SmallVector<mlir::OpFoldResult>> allOffsets,
                                                    llvm::ArrayRef<llvm::SmallVector<mlir::OpFoldResult>> allSizes);
 
+/// The largest divisor of `extent` that is at most `limit`, preferring multiples of `lanes`; at least 1.
+int64_t largestDivisor(int64_t extent, int64_t limit, int64_t lanes = 1);
+
 /// Whether `value` is provably a multiple of `factor` (constants, steps of scf loops, affine.apply and index arithmetic).
 bool isMultipleOf(mlir::OpFoldResult value, int64_t factor);
 

@@ -18,13 +18,6 @@ namespace {
 /// Query rows of one head, and keys, at a time; rows of all heads of a group.
 constexpr int64_t kQueryRows = 8, kKeys = 64, kMostRows = 64;
 
-int64_t largestDivisor(int64_t extent, int64_t limit) {
-  for (int64_t d = std::min(extent, limit); d > 1; --d)
-    if (extent % d == 0)
-      return d;
-  return 1;
-}
-
 /// One chunk is a block of `rows` query rows of the G = H / Hkv heads that share a key/value head. Tiles keep the batch as
 /// a dimension of size 1: [1, G, rows, ...].
 class DenseAttention {

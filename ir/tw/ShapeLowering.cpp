@@ -33,6 +33,14 @@ LoopMap mapOfAllButOne(Operation *op, int64_t dim) {
   return map;
 }
 
+/// A tensor of `type` whose element at (d0, d1, ...) is that of `input` at `at`.
+Value readAt(TileBuilder &t, Value input, ArrayRef<AffineExpr> at, RankedTensorType type) {
+  unsigned rank = type.getRank();
+  return t.generic(input, t.empty(type.getShape(), type.getElementType()),
+                   {t.map(rank, at), t.b.getMultiDimIdentityMap(rank)}, std::string(rank, 'p'),
+                   [](TileBuilder &, ValueRange a) { return a[0]; });
+}
+
 } // namespace
 
 FailureOr<LoopMap> IotaOp::getLoopMap() { return mapOfAllButOne(*this, getDim()); }
@@ -73,9 +81,7 @@ FailureOr<SmallVector<Value>> BroadcastOp::lowerTile(OpBuilder &builder) {
     input = t.reshape(input, {1});
     at.push_back(t.zero());
   }
-  return SmallVector<Value>{t.generic(input, t.empty(type.getShape(), type.getElementType()),
-                                      {t.map(rank, at), builder.getMultiDimIdentityMap(rank)}, std::string(rank, 'p'),
-                                      [](TileBuilder &, ValueRange a) { return a[0]; })};
+  return SmallVector<Value>{readAt(t, input, at, type)};
 }
 
 FailureOr<LoopMap> TransposeOp::getLoopMap() {
@@ -101,9 +107,7 @@ FailureOr<SmallVector<Value>> TransposeOp::lowerTile(OpBuilder &builder) {
   SmallVector<AffineExpr> at(rank);
   for (auto [d, p] : llvm::enumerate(getPerm()))
     at[p] = t.d(d);
-  return SmallVector<Value>{t.generic(getInput(), t.empty(type.getShape(), type.getElementType()),
-                                      {t.map(rank, at), builder.getMultiDimIdentityMap(rank)}, std::string(rank, 'p'),
-                                      [](TileBuilder &, ValueRange a) { return a[0]; })};
+  return SmallVector<Value>{readAt(t, getInput(), at, type)};
 }
 
 FailureOr<LoopMap> SliceOp::getLoopMap() { return mapOfAllButOne(*this, getDim()); }

@@ -15,8 +15,6 @@ namespace tilewright {
 
 namespace {
 
-constexpr unsigned kMaxRounds = 16; ///< of decompositions that make ops to decompose
-
 bool isFloatTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && isa<FloatType>(tensor.getElementType());
@@ -63,9 +61,9 @@ FailureOr<DenseSet<Value>> decomposeActive(Block &block, ArrayRef<int64_t> wrt) 
       auto lowering = dyn_cast<ReferenceLowering>(op);
       if (!lowering)
         return op->emitOpError("has no gradient: it implements neither Gradient nor ReferenceLowering");
-      if (round == kMaxRounds)
+      if (round == maxDecompositions)
         return op->emitOpError("still stands after ")
-               << kMaxRounds << " rounds of reference lowerings; they do not end in ops with a gradient";
+               << maxDecompositions << " rounds of reference lowerings; they do not end in ops with a gradient";
       if (failed(decompose(lowering)))
         return failure();
     }

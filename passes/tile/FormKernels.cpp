@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tile-form-kernels: the body of each function becomes a program that dispatches kernels.
-#include "passes/tile/GroupKernel.h"
+#include "passes/tile/KernelFormPass.h"
 #include "passes/tile/Passes.h"
-
-#include "ir/interfaces/Interfaces.h"
-#include "ir/tile/Tile.h"
-#include "ir/tw/Tw.h"
-
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -132,43 +119,19 @@ LogicalResult Program::run() {
   return success();
 }
 
-class FormKernelsPass : public PassWrapper<FormKernelsPass, OperationPass<ModuleOp>> {
+class FormKernelsPass : public KernelFormPass<FormKernelsPass> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormKernelsPass)
-  FormKernelsPass() = default;
-  FormKernelsPass(StringRef shapeClassName, StringRef mode, StringRef kvElement) {
-    shapeClass = shapeClassName.str();
-    numerics = mode.str();
-    kvType = kvElement.str();
-  }
-  FormKernelsPass(const FormKernelsPass &other) : PassWrapper(other) {
-    shapeClass = other.shapeClass.getValue();
-    numerics = other.numerics.getValue();
-    kvType = other.kvType.getValue();
-  }
+  using KernelFormPass::KernelFormPass;
 
   StringRef getArgument() const final { return passFlag; }
   StringRef getDescription() const final { return "turns functions into programs that dispatch kernels on tiles"; }
 
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, linalg::LinalgDialect,
-                    math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, tile::TileDialect,
-                    tw::TwDialect>();
-  }
-
   void runOnOperation() override {
-    const ShapeClass *found = findShapeClass(shapeClass);
-    if (!found) {
-      getOperation().emitError("tile-form-kernels: unknown shape class '") << shapeClass
-                                                                           << "', wanted decode, small or prefill";
+    FailureOr<KernelForm> form = wantedForm();
+    if (failed(form))
       return signalPassFailure();
-    }
-    if (kvType != "f32" && kvType != "bf16") {
-      getOperation().emitError("tile-form-kernels: unknown kv-type '") << kvType << "', wanted f32 or bf16";
-      return signalPassFailure();
-    }
     SymbolTable symbols(getOperation());
-    const KernelForm form{*found, numerics, kvType == "bf16"};
     RowSymbols rows(getOperation());
     SmallVector<func::FuncOp> functions;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -179,16 +142,10 @@ public:
         function.emitOpError("has several blocks, wanted one");
         return signalPassFailure();
       }
-      if (failed(Program(function, symbols, rows, form).run()))
+      if (failed(Program(function, symbols, rows, *form).run()))
         return signalPassFailure();
     }
   }
-
-private:
-  Option<std::string> shapeClass{*this, "shape-class", llvm::cl::desc("decode, small or prefill"),
-                                 llvm::cl::init("decode")};
-  Option<std::string> numerics{*this, "numerics", llvm::cl::desc("precise or fast"), llvm::cl::init("precise")};
-  Option<std::string> kvType{*this, "kv-type", llvm::cl::desc("How states of f32 are kept: f32 or bf16"), llvm::cl::init("f32")};
 };
 
 } // namespace

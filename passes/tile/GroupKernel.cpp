@@ -29,14 +29,6 @@ constexpr int64_t kWantedChunks = 8;
 /// Elements of the largest result of one tile of an op without rows.
 constexpr int64_t kStaticTileElements = 4096;
 
-/// The largest divisor of `extent` that is at most `limit`, at least 1.
-int64_t largestDivisor(int64_t extent, int64_t limit) {
-  for (int64_t d = std::min(extent, limit); d > 1; --d)
-    if (extent % d == 0)
-      return d;
-  return 1;
-}
-
 class GroupKernelBuilder {
 public:
   GroupKernelBuilder(const KernelGroup &group, const KernelGroups &groups, const ShapeClass &shapeClass,

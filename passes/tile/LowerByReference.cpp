@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tile-lower-by-reference: technique ops without a kernel form become the core ops that define them.
-#include "passes/tile/GroupKernel.h"
+#include "passes/tile/KernelFormPass.h"
 #include "passes/tile/Passes.h"
 
 #include "ir/interfaces/Decompose.h"
-#include "ir/tile/Tile.h"
-#include "ir/tw/Tw.h"
 #include "passes/api/Receipts.h"
-
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -23,22 +12,15 @@ namespace tilewright {
 
 namespace {
 
-constexpr unsigned kMaxRounds = 16; ///< of decompositions that make ops to decompose
-
-class LowerByReferencePass : public PassWrapper<LowerByReferencePass, OperationPass<ModuleOp>> {
+class LowerByReferencePass : public KernelFormPass<LowerByReferencePass> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerByReferencePass)
   LowerByReferencePass() = default;
-  LowerByReferencePass(StringRef shapeClassName, StringRef mode, StringRef kvElement, ArrayRef<std::string> ops) {
-    shapeClass = shapeClassName.str();
-    numerics = mode.str();
-    kvType = kvElement.str();
+  LowerByReferencePass(StringRef shapeClass, StringRef numerics, StringRef kvType, ArrayRef<std::string> ops)
+      : KernelFormPass(shapeClass, numerics, kvType) {
     withoutKernels = ops;
   }
-  LowerByReferencePass(const LowerByReferencePass &other) : PassWrapper(other) {
-    shapeClass = other.shapeClass.getValue();
-    numerics = other.numerics.getValue();
-    kvType = other.kvType.getValue();
+  LowerByReferencePass(const LowerByReferencePass &other) : KernelFormPass(other) {
     withoutKernels = ArrayRef<std::string>(other.withoutKernels);
   }
 
@@ -46,33 +28,24 @@ public:
   StringRef getDescription() const final {
     return "lowers technique ops that have no kernel form through their reference form";
   }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, linalg::LinalgDialect,
-                    math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, tile::TileDialect,
-                    tw::TwDialect>();
-  }
 
   void runOnOperation() override {
-    const ShapeClass *found = findShapeClass(shapeClass);
-    if (!found) {
-      getOperation().emitError("tile-lower-by-reference: unknown shape class '")
-          << shapeClass << "', wanted decode, small or prefill";
+    FailureOr<KernelForm> form = wantedForm();
+    if (failed(form))
       return signalPassFailure();
-    }
-    const KernelForm form{*found, numerics, kvType == "bf16"};
     for (unsigned round = 0;; ++round) {
       RowSymbols rows(getOperation());
       SmallVector<std::pair<ReferenceLowering, std::string>> ops;
       getOperation().walk([&](ReferenceLowering op) {
-        std::string reason = reasonAgainstKernel(op, form, rows);
+        std::string reason = reasonAgainstKernel(op, *form, rows);
         if (!reason.empty())
           ops.push_back({op, reason});
       });
       if (ops.empty())
         return;
-      if (round == kMaxRounds) {
+      if (round == maxDecompositions) {
         ops.front().first->emitOpError("still stands after ")
-            << kMaxRounds << " rounds of reference lowerings; they do not end in ops with kernel forms";
+            << maxDecompositions << " rounds of reference lowerings; they do not end in ops with kernel forms";
         return signalPassFailure();
       }
       for (auto &[op, reason] : ops) {
@@ -131,11 +104,6 @@ private:
     return text.empty() ? "has no kernel form" : text.str();
   }
 
-  Option<std::string> shapeClass{*this, "shape-class", llvm::cl::desc("decode, small or prefill"),
-                                 llvm::cl::init("decode")};
-  Option<std::string> numerics{*this, "numerics", llvm::cl::desc("precise or fast"), llvm::cl::init("precise")};
-  Option<std::string> kvType{*this, "kv-type", llvm::cl::desc("How states of f32 are kept: f32 or bf16"),
-                             llvm::cl::init("f32")};
   ListOption<std::string> withoutKernels{*this, "without-kernels",
                                          llvm::cl::desc("Ops, by name, whose kernel forms are not used")};
 };
