@@ -23,6 +23,8 @@ struct LoadedPlugin {
   std::vector<std::string> passes;   ///< flags, in the order registered
   /// Adds the plugin's builders of golden cases; null when it has none. Only who runs such cases calls it.
   void (*registerGolden)(tw_golden_registry *registry) = nullptr;
+  /// Adds the plugin's blocks; null when it has none. Only who writes models from blocks calls it.
+  void (*registerBlocks)(tw_block_registry *registry) = nullptr;
 };
 
 /// Where plugins are looked for, and which.

@@ -16,11 +16,13 @@ class DialectRegistry;
 namespace tilewright {
 class StageRegistry;  /* passes/api/Stages.h */
 class GoldenRegistry; /* frontend/api/GoldenCase.h */
+class BlockRegistry;  /* frontend/api/Block.h */
 } // namespace tilewright
 extern "C" {
 typedef mlir::DialectRegistry tw_dialect_registry;
 typedef tilewright::StageRegistry tw_stage_registry;
 typedef tilewright::GoldenRegistry tw_golden_registry;
+typedef tilewright::BlockRegistry tw_block_registry;
 
 /* Returned by the entry function; static storage. Members a plugin has no use for may be left out. */
 typedef struct tw_plugin {
@@ -31,6 +33,7 @@ typedef struct tw_plugin {
   void (*register_dialects)(tw_dialect_registry *registry) = nullptr;
   void (*register_stages)(tw_stage_registry *registry) = nullptr;
   void (*register_golden)(tw_golden_registry *registry) = nullptr;
+  void (*register_blocks)(tw_block_registry *registry) = nullptr;
 } tw_plugin;
 
 typedef const tw_plugin *(*tw_plugin_entry)(void);

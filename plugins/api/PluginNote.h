@@ -58,7 +58,7 @@ inline constexpr StructLayout structLayouts[] = {
      layoutOf<tw_plugin>({TILEWRIGHT_AT(tw_plugin, size), TILEWRIGHT_AT(tw_plugin, api_version),
                           TILEWRIGHT_AT(tw_plugin, name), TILEWRIGHT_AT(tw_plugin, version),
                           TILEWRIGHT_AT(tw_plugin, register_dialects), TILEWRIGHT_AT(tw_plugin, register_stages),
-                          TILEWRIGHT_AT(tw_plugin, register_golden)})},
+                          TILEWRIGHT_AT(tw_plugin, register_golden), TILEWRIGHT_AT(tw_plugin, register_blocks)})},
     {"StagePass", layoutOf<StagePass>({TILEWRIGHT_AT(StagePass, stage), TILEWRIGHT_AT(StagePass, name),
                                        TILEWRIGHT_AT(StagePass, before), TILEWRIGHT_AT(StagePass, after),
                                        TILEWRIGHT_AT(StagePass, plugin), TILEWRIGHT_AT(StagePass, make),

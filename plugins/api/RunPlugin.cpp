@@ -124,7 +124,7 @@ llvm::Error PluginLoader::runPlugin(const Candidate &candidate) {
     if (llvm::Error error =
             caught(path, "its function 'register_stages'", [&] { plugin->register_stages(&scratchStages); }))
       return error;
-  LoadedPlugin loaded{candidate.path, candidate.note, {}, {}, plugin->register_golden};
+  LoadedPlugin loaded{candidate.path, candidate.note, {}, {}, plugin->register_golden, plugin->register_blocks};
   if (llvm::Error error =
           checkRegistrations(path, candidate.note, scratchDialects, scratchStages, dialects, stages, loaded))
     return error;
