@@ -154,13 +154,13 @@ FailureOr<SmallVector<Value<Real>>> Engine<Real>::evaluate(Operation *op, ArrayR
         return single(op, evaluateLinear(op, *input, *group(Weight), bias.get()));
       })
       .Case([&](tw::PackedGatherOp gather) -> Result {
-        return single(op, evaluateGather(op, operands[0], *operands[1].array));
+        return single(op, evaluateGather(op, operands[0], *operands[1].array, 0));
       })
       .Case([&](tw::BatchMatmulOp product) -> Result {
         return single(op, evaluateBatchMatmul(product, *whole(operands[0]), *whole(operands[1])));
       })
       .Case([&](tw::GatherOp gather) -> Result {
-        return single(op, evaluateGather(gather, operands[0], *operands[1].array));
+        return single(op, evaluateGather(gather, operands[0], *operands[1].array, gather.getBatchDims()));
       })
       .Case([&](tw::QuantizeRowsOp quantize) -> Result {
         auto results = evaluateQuantizeRows(quantize, *whole(operands[0]));

@@ -10,13 +10,14 @@ namespace tilewright::reference {
 
 namespace {
 
-/// Rows of a table that is a weight (decoded as they are asked for) or an array.
+/// Rows of a table that is a weight (decoded as they are asked for) or an array, or of many tables one after another:
+/// `count` is that of each.
 template <typename Real> class Rows {
 public:
-  explicit Rows(const Value<Real> &table) : table(table) {
+  explicit Rows(const Value<Real> &table, int64_t batchDims = 0) : table(table) {
     ArrayRef<int64_t> shape = table.weight ? table.weight->shape() : ArrayRef<int64_t>(table.array->shape);
-    count = shape.front();
-    columns = elementCount(shape.drop_front());
+    count = shape[batchDims];
+    columns = elementCount(shape.drop_front(batchDims + 1));
   }
   void read(int64_t row, std::vector<float> &scratch, Real *out) const {
     if (!table.weight) {
@@ -105,17 +106,24 @@ FailureOr<Array<Real>> evaluateBatchMatmul(tw::BatchMatmulOp op, const Array<Rea
 }
 
 template <typename Real>
-FailureOr<Array<Real>> evaluateGather(Operation *op, const Value<Real> &table, const Array<Real> &ids) {
-  Rows<Real> rows(table);
-  Shape shape = table.weight ? Shape(table.weight->shape()) : table.array->shape;
-  shape[0] = ids.size();
+FailureOr<Array<Real>> evaluateGather(Operation *op, const Value<Real> &table, const Array<Real> &ids,
+                                      int64_t batchDims) {
+  ArrayRef<int64_t> from = table.weight ? table.weight->shape() : ArrayRef<int64_t>(table.array->shape);
+  ArrayRef<int64_t> batch = from.take_front(batchDims);
+  if (batch != ArrayRef(ids.shape).take_front(batchDims))
+    return op->emitOpError("table is ") << text(from) << " and ids are " << text(ids.shape)
+                                        << " at run time, wanted the same first " << batchDims << " dimensions";
+  Rows<Real> rows(table, batchDims);
+  Shape shape = ids.shape;
+  llvm::append_range(shape, from.drop_front(batchDims + 1));
   Array<Real> y = Array<Real>::floats(shape);
+  int64_t tables = elementCount(batch), idsOfTable = tables ? ids.size() / tables : 0;
   std::vector<float> scratch;
   for (int64_t n = 0; n < ids.size(); ++n) {
     int64_t id = ids.integers[n];
     if (id < 0 || id >= rows.count)
       return op->emitOpError("id ") << n << " is " << id << ", wanted 0 <= id < " << rows.count;
-    rows.read(id, scratch, y.reals.data() + n * rows.columns);
+    rows.read(n / idsOfTable * rows.count + id, scratch, y.reals.data() + n * rows.columns);
   }
   return y;
 }
@@ -161,7 +169,7 @@ FailureOr<std::array<Array<Real>, 3>> evaluateQuantizeRows(tw::QuantizeRowsOp op
   template FailureOr<Array<Real>> evaluateLinear(Operation *, const Array<Real> &, const Value<Real> &,                \
                                                  const Array<Real> *);                                                 \
   template FailureOr<Array<Real>> evaluateBatchMatmul(tw::BatchMatmulOp, const Array<Real> &, const Array<Real> &);    \
-  template FailureOr<Array<Real>> evaluateGather(Operation *, const Value<Real> &, const Array<Real> &);               \
+  template FailureOr<Array<Real>> evaluateGather(Operation *, const Value<Real> &, const Array<Real> &, int64_t);      \
   template Array<Real> dequantizeRows(const Array<Real> &, const Array<Real> &);                                       \
   template FailureOr<std::array<Array<Real>, 3>> evaluateQuantizeRows(tw::QuantizeRowsOp, const Array<Real> &);
 INSTANTIATE(float)

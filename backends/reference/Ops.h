@@ -31,7 +31,8 @@ template <typename Real>
 mlir::FailureOr<Array<Real>> evaluateShape(mlir::Operation *op, llvm::ArrayRef<ArrayPtr<Real>> operands);
 
 template <typename Real>
-mlir::FailureOr<Array<Real>> evaluateGather(mlir::Operation *op, const Value<Real> &table, const Array<Real> &ids);
+mlir::FailureOr<Array<Real>> evaluateGather(mlir::Operation *op, const Value<Real> &table, const Array<Real> &ids,
+                                            int64_t batchDims);
 
 /// `bias` may be null.
 template <typename Real>

@@ -291,14 +291,17 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
 LogicalResult GatherOp::verify() {
   RankedTensorType table = getTable().getType(), ids = getIds().getType();
   // (C1)
-  if (ids.getRank() != 1)
-    return emitOpError("ids have rank ") << ids.getRank() << ", wanted 1";
+  if (ids.getRank() < 1)
+    return emitOpError("ids have rank 0, wanted at least 1");
   if (table.getRank() < 1)
     return emitOpError("table has rank 0, wanted at least 1");
+  int64_t batch = getBatchDims(), most = std::min(ids.getRank(), table.getRank() - 1);
+  if (batch < 0 || batch > most)
+    return emitOpError("batch_dims is ") << batch << ", wanted 0 to " << most;
+  if (!shapesAgree(table.getShape().take_front(batch), ids.getShape().take_front(batch)))
+    return emitOpError("has a table ") << table << " and ids " << ids << ", whose first " << batch << " dimensions differ";
   // (C2)
-  SmallVector<int64_t> shape(table.getShape());
-  shape[0] = ids.getDimSize(0);
-  if (failed(verifyResultShape(*this, getType(), shape)))
+  if (failed(verifyResultShape(*this, getType(), getGatheredShape())))
     return failure();
   // (C3)
   Type element = table.getElementType(), result = getType().getElementType();
@@ -307,7 +310,16 @@ LogicalResult GatherOp::verify() {
     return emitOpError("result has element type ")
            << result << ", wanted " << (isFloat ? "the table's or f32" : "f32") << " for a table of " << element
            << (isFloat || isStorageType(element) ? "" : ", which is neither a float nor a storage type");
+  // (C4)
+  if (!isFloat && batch != 0)
+    return emitOpError("has batch_dims ") << batch << " for a table of " << element << ", wanted 0";
   return success();
+}
+
+SmallVector<int64_t> GatherOp::getGatheredShape() {
+  SmallVector<int64_t> shape(getIds().getType().getShape());
+  llvm::append_range(shape, getTable().getType().getShape().drop_front(getBatchDims() + 1));
+  return shape;
 }
 
 } // namespace tilewright::tw

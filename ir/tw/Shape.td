@@ -161,21 +161,27 @@ def Tw_ConcatOp : Tw_TiledOp<"concat", [DeclareOpInterfaceMethods<Gradient>]> {
 def Tw_GatherOp : Tw_Op<"gather", [Pure, DeclareOpInterfaceMethods<WholeKernel>]> {
   let summary = "Rows of a table by index";
   let description = [{
-    `y[n, ...] = table[ids[n], ...]`. The table may be quantised; the result is then its decoded f32 rows. An id outside
-    the table is an error at run time, found before any kernel runs.
+    `y[b..., n..., ...] = table[b..., ids[b..., n...], ...]`, b the first `batch_dims` dimensions of table and ids: with 0 of
+    them one table serves all ids, else each place has rows of its own. The table may be quantised (batch_dims 0); the result
+    is then its decoded f32 rows. An id outside the table is an error at run time, found before any kernel runs where ids are
+    an input.
 
     Example:
     ```mlir
     %x = tw.gather %table, %ids : tensor<49152x576x!quantization.q8_0>, tensor<?xi32> -> tensor<?x576xf32>
+    %s = tw.gather %scores, %ids {batch_dims = 2 : i64} : tensor<?x?x9x12xf32>, tensor<?x?x?xi32> -> tensor<?x?x?x12xf32>
     ```
     Constraints:
-    - (C1) ids have rank 1 and type i32. (C2) the result has the ids' length and the table's trailing shape.
-    - (C3) the result's element type is f32, or a float table's own.
+    - (C1) ids have type i32 and rank at least 1; batch_dims is at least 0 and at most the ids' rank, and less than the table's;
+      the batch dimensions agree.
+    - (C2) the result has the ids' shape, then the table's behind its dimension of rows.
+    - (C3) the result's element type is f32, or a float table's own. (C4) a table of a storage type has batch_dims 0.
   }];
-  let arguments = (ins Tw_AnyTensor:$table, Tw_I32Tensor:$ids);
+  let arguments = (ins Tw_AnyTensor:$table, Tw_I32Tensor:$ids, DefaultValuedAttr<Tw_I64Attr, "0">:$batch_dims);
   let results = (outs Tw_FloatTensor:$result);
   let assemblyFormat = "$table `,` $ids attr-dict `:` type($table) `,` type($ids) `->` type($result)";
   let hasVerifier = 1;
+  let extraClassDeclaration = "/// (C2).\n::llvm::SmallVector<int64_t> getGatheredShape();";
 }
 
 def Tw_YieldOp : Tw_Op<"yield", [Pure, ReturnLike, Terminator]> {

@@ -74,11 +74,7 @@ std::optional<Shape> coreShape(Operation *op) {
       })
       .Case([](SliceOp slice) { return slicedShape(slice); })
       .Case([](ConcatOp concat) { return joinedShape(concat); })
-      .Case([](GatherOp gather) {
-        Shape shape = shapeOfValue(gather.getTable());
-        shape.front() = gather.getIds().getType().getDimSize(0);
-        return shape;
-      })
+      .Case([](GatherOp gather) { return Shape(gather.getGatheredShape()); })
       .Case([](BatchMatmulOp product) { return productShape(product); })
       .Case([](SoftmaxOp softmax) { return shapeOfValue(softmax.getInput()); })
       .Case([](AttentionOp attention) {

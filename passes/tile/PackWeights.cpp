@@ -49,6 +49,12 @@ private:
   llvm::SetVector<Operation *> globals;
 };
 
+/// Whether the gather can read its table in packed form: rows of a matrix, by ids that one dimension holds as well.
+static bool readsPackedRows(tw::GatherOp op) {
+  RankedTensorType table = op.getTable().getType(), ids = op.getIds().getType();
+  return table.hasStaticShape() && table.getRank() == 2 && op.getBatchDims() == 0 && ids.getNumDynamicDims() <= 1;
+}
+
 FailureOr<RankedTensorType> PackedWeights::packedType(Operation *user, RankedTensorType type) {
   auto storage = dyn_cast<StorageType>(type.getElementType());
   if (!storage)
@@ -122,7 +128,7 @@ Operation *PackedWeights::otherUseOf(Value value) {
     Operation *user = use.getOwner();
     if (auto linear = dyn_cast<tw::LinearOp>(user); linear && use.get() == linear.getWeight() && use.getOperandNumber() == 1)
       continue;
-    if (isa<tw::GatherOp>(user) && use.getOperandNumber() == 0)
+    if (auto gather = dyn_cast<tw::GatherOp>(user); gather && readsPackedRows(gather) && use.getOperandNumber() == 0)
       continue;
     if (auto call = dyn_cast<func::CallOp>(user)) {
       auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
@@ -146,16 +152,34 @@ std::pair<Value, Operation *> PackedWeights::otherUse() {
   return {};
 }
 
+/// Elements of these dimensions, dynamic if one of them is.
+static int64_t product(ArrayRef<int64_t> extents) {
+  int64_t count = 1;
+  for (int64_t extent : extents)
+    count = ShapedType::isDynamic(extent) || ShapedType::isDynamic(count) ? ShapedType::kDynamic : count * extent;
+  return count;
+}
+
+static RankedTensorType matrix(RankedTensorType type) {
+  return type.clone({product(type.getShape().drop_back()), type.getShape().back()});
+}
+
+/// The gather of a row for each id.
+static Operation *packGather(OpBuilder &b, tw::GatherOp op, Value table, TypeAttr element) {
+  Location loc = op.getLoc();
+  Value ids = op.getIds();
+  RankedTensorType type = op.getType(), from = op.getIds().getType();
+  bool flat = from.getRank() == 1;
+  if (!flat)
+    ids = tw::ReshapeOp::create(b, loc, from.clone({product(from.getShape())}), ids);
+  auto packed = tw::PackedGatherOp::create(b, loc, matrix(type), table, ids, element);
+  return flat ? packed.getOperation() : tw::ReshapeOp::create(b, loc, type, packed).getOperation();
+}
+
 /// The linear map on rows of a matrix.
 static Operation *packLinear(OpBuilder &b, tw::LinearOp op, Value weight, TypeAttr element) {
   Value input = op.getInput();
   RankedTensorType type = op.getType(), from = op.getInput().getType();
-  auto matrix = [](RankedTensorType type) {
-    int64_t rows = 1;
-    for (int64_t extent : type.getShape().drop_back())
-      rows = ShapedType::isDynamic(extent) || ShapedType::isDynamic(rows) ? ShapedType::kDynamic : rows * extent;
-    return type.clone({rows, type.getShape().back()});
-  };
   if (type.getRank() != 2)
     input = tw::ReshapeOp::create(b, op.getLoc(), matrix(from), input);
   auto packed = tw::PackedLinearOp::create(b, op.getLoc(), matrix(type), input, Value(), Value(), weight, op.getBias(), element);
@@ -173,7 +197,7 @@ void PackedWeights::pack() {
       if (auto linear = dyn_cast<tw::LinearOp>(user))
         packed = packLinear(b, linear, value, element);
       else if (auto gather = dyn_cast<tw::GatherOp>(user))
-        packed = tw::PackedGatherOp::create(b, user->getLoc(), gather.getType(), value, gather.getIds(), element);
+        packed = packGather(b, gather, value, element);
       if (!packed)
         continue;
       LayoutDescriptor layout = cast<StorageType>(type.getElementType()).getLayout();
@@ -239,8 +263,7 @@ private:
       if (auto linear = dyn_cast<tw::LinearOp>(op))
         weight = linear.getWeight();
       // A table with dynamic rows is an activation.
-      else if (auto gather = dyn_cast<tw::GatherOp>(op);
-               gather && cast<RankedTensorType>(gather.getTable().getType()).hasStaticShape())
+      else if (auto gather = dyn_cast<tw::GatherOp>(op); gather && readsPackedRows(gather))
         weight = gather.getTable();
       // What is computed has no packed layout; ops on plain tensors read it.
       return weight && weights.isWeight(weight) && failed(weights.add(weight, op)) ? WalkResult::interrupt()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/functions/CompiledFunction.h"
 
-#include "ir/interfaces/Interfaces.h"
+#include "ir/interfaces/Decompose.h"
 #include "ir/tw/SpecializeShapes.h"
 #include "ir/tw/Tw.h"
 #include "passes/Pipelines.h"
@@ -46,6 +46,42 @@ std::optional<RowPermutation> rowPermutation(ml_program::GlobalOp global) {
   permutation.dims.assign(dims.asArrayRef().begin(), dims.asArrayRef().end());
   permutation.perm.assign(perm.asArrayRef().begin(), perm.asArrayRef().end());
   return permutation;
+}
+
+/// An argument whose numbers are indices into a table.
+struct TableIds {
+  unsigned argument;
+  int64_t rows;
+};
+
+/// The tables of the function's gathers whose ids are an argument, also one that was moved or repeated. Ops that take
+/// integers are decomposed before, in a copy, for gathers may be inside.
+FailureOr<SmallVector<TableIds>> tableIds(ModuleOp module, StringRef name) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  auto function = copy->lookupSymbol<func::FuncOp>(name);
+  auto takesIds = [](Operation *op) {
+    return llvm::any_of(op->getOperandTypes(), [](Type type) { return getElementTypeOrSelf(type).isInteger(32); });
+  };
+  for (bool changed = true; changed;) {
+    SmallVector<ReferenceLowering> ops;
+    function.walk([&](ReferenceLowering op) {
+      if (takesIds(op))
+        ops.push_back(op);
+    });
+    changed = !ops.empty();
+    for (ReferenceLowering op : ops)
+      if (failed(decompose(op)))
+        return failure();
+  }
+  SmallVector<TableIds> found;
+  function.walk([&](tw::GatherOp gather) {
+    Value ids = gather.getIds();
+    while (isa_and_present<tw::ReshapeOp, tw::TransposeOp, tw::BroadcastOp>(ids.getDefiningOp()))
+      ids = ids.getDefiningOp()->getOperand(0);
+    if (auto argument = dyn_cast<BlockArgument>(ids))
+      found.push_back({argument.getArgNumber(), gather.getTable().getType().getDimSize(gather.getBatchDims())});
+  });
+  return found;
 }
 
 /// Numbers of a constant.
@@ -105,7 +141,7 @@ struct CompiledFunction::Program {
   func::FuncOp function;
   std::unique_ptr<KernelLibrary> kernels;
   SmallVector<RankedTensorType> arguments, results; ///< as the caller sees them
-  SmallVector<std::pair<unsigned, int64_t>> tableRows; ///< of a gather, by the argument that has its ids
+  SmallVector<TableIds> tableIds;
   llvm::StringMap<MemoryPtr> globals;
 
   FailureOr<MemoryPtr> global(ml_program::GlobalLoadConstOp load, reference::WeightProvider &weights);
@@ -254,10 +290,10 @@ FailureOr<CompiledFunction::Program *> CompiledFunction::programFor(ArrayRef<Sma
   program->function = program->module->lookupSymbol<func::FuncOp>(name);
   if (failed(tw::specializeShapes(program->function, shapes)))
     return failure();
-  program->function.walk([&](tw::GatherOp gather) {
-    if (auto ids = dyn_cast<BlockArgument>(gather.getIds()))
-      program->tableRows.push_back({ids.getArgNumber(), gather.getTable().getType().getDimSize(0)});
-  });
+  FailureOr<SmallVector<TableIds>> ids = tableIds(*program->module, name);
+  if (failed(ids))
+    return failure();
+  program->tableIds = std::move(*ids);
   for (Type type : program->function.getArgumentTypes())
     program->arguments.push_back(cast<RankedTensorType>(type));
   for (Type type : program->function.getResultTypes())
@@ -303,7 +339,7 @@ FailureOr<std::vector<reference::Tensor>> CompiledFunction::run(ArrayRef<referen
   if (failed(found))
     return failure();
   Program &program = **found;
-  for (auto [argument, rows] : program.tableRows)
+  for (auto [argument, rows] : program.tableIds)
     for (int64_t id : inputs[argument].integers)
       if (id < 0 || id >= rows)
         return declared.emitOpError("argument ") << argument << " has the index " << id << " into a table of " << rows << " rows";

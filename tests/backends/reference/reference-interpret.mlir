@@ -139,6 +139,15 @@ func.func @test_shapes() {
   %g = tw.gather %x, %ids : tensor<2x3xf32>, tensor<3xi32> -> tensor<3x3xf32>
   %g_w = tw.constant dense<[[4.0, 5.0, 6.0], [1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<3x3xf32>
   check.expect_eq %g, %g_w : tensor<3x3xf32>
+  // Ids of more dimensions, and rows of a table for each place.
+  %places = tw.constant dense<[[1, 0], [0, 0]]> : tensor<2x2xi32>
+  %h = tw.gather %v, %places : tensor<2xf32>, tensor<2x2xi32> -> tensor<2x2xf32>
+  %h_w = tw.constant dense<[[8.0, 7.0], [7.0, 7.0]]> : tensor<2x2xf32>
+  check.expect_eq %h, %h_w : tensor<2x2xf32>
+  %own = tw.constant dense<[[2, 0, 0], [1, 1, 2]]> : tensor<2x3xi32>
+  %o = tw.gather %x, %own {batch_dims = 1 : i64} : tensor<2x3xf32>, tensor<2x3xi32> -> tensor<2x3xf32>
+  %o_w = tw.constant dense<[[3.0, 1.0, 1.0], [5.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  check.expect_eq %o, %o_w : tensor<2x3xf32>
   return
 }
 

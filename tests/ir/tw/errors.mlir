@@ -225,7 +225,31 @@ func.func @concat_c3(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @gather_c1(%t: tensor<8x3xf32>, %ids: tensor<2x2xi32>) {
-  // expected-error@+1 {{ids have rank 2, wanted 1}}
+  // expected-error@+1 {{batch_dims is 2, wanted 0 to 1}}
+  %0 = tw.gather %t, %ids {batch_dims = 2 : i64} : tensor<8x3xf32>, tensor<2x2xi32> -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @gather_c1_rank(%t: tensor<8x3xf32>, %ids: tensor<i32>) {
+  // expected-error@+1 {{ids have rank 0, wanted at least 1}}
+  %0 = tw.gather %t, %ids : tensor<8x3xf32>, tensor<i32> -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @gather_c1_batch(%t: tensor<8x3xf32>, %ids: tensor<5x2xi32>) {
+  // expected-error@+1 {{has a table 'tensor<8x3xf32>' and ids 'tensor<5x2xi32>', whose first 1 dimensions differ}}
+  %0 = tw.gather %t, %ids {batch_dims = 1 : i64} : tensor<8x3xf32>, tensor<5x2xi32> -> tensor<5x2xf32>
+  return
+}
+
+// -----
+
+func.func @gather_c2_places(%t: tensor<8x3xf32>, %ids: tensor<2x2xi32>) {
+  // expected-error@+1 {{result has shape 4x3, wanted 2x2x3}}
   %0 = tw.gather %t, %ids : tensor<8x3xf32>, tensor<2x2xi32> -> tensor<4x3xf32>
   return
 }

@@ -52,7 +52,7 @@ func.func @binary(%a: tensor<4x4xf32>, %b: tensor<4x4xf32>) -> tensor<4x4xbf16> 
 }
 
 // CHECK-LABEL: func.func @shapes
-func.func @shapes(%x: tensor<?x576xf32>, %g: tensor<576xf32>, %ids: tensor<?xi32>) -> tensor<?x9x96xf32> {
+func.func @shapes(%x: tensor<?x576xf32>, %g: tensor<576xf32>, %ids: tensor<?xi32>, %places: tensor<?x5xi32>) -> tensor<?x9x96xf32> {
   // CHECK: tw.constant dense<1.000000e+00> : tensor<4xf32>
   %c = tw.constant dense<1.0> : tensor<4xf32>
   // CHECK: tw.iota %{{.*}} dim 1 : tensor<?x576xf32> -> tensor<?x576xi32>
@@ -71,6 +71,8 @@ func.func @shapes(%x: tensor<?x576xf32>, %g: tensor<576xf32>, %ids: tensor<?xi32
   %j = tw.concat dim 2 %q, %s : tensor<?x9x64xf32>, tensor<?x9x32xf32> -> tensor<?x9x96xf32>
   // CHECK: tw.gather %{{.*}}, %{{.*}} : tensor<?x576xf32>, tensor<?xi32> -> tensor<?x576xf32>
   %e = tw.gather %x, %ids : tensor<?x576xf32>, tensor<?xi32> -> tensor<?x576xf32>
+  // CHECK: tw.gather %{{.*}}, %{{.*}} {batch_dims = 1 : i64} : tensor<?x9x96xf32>, tensor<?x5xi32> -> tensor<?x5x96xf32>
+  %h = tw.gather %j, %places {batch_dims = 1 : i64} : tensor<?x9x96xf32>, tensor<?x5xi32> -> tensor<?x5x96xf32>
   return %j : tensor<?x9x96xf32>
 }
 

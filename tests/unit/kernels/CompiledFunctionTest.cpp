@@ -132,6 +132,23 @@ func.func @f(%x: tensor<?x?x?x$T>, %ids: tensor<?xi32>) -> (tensor<?x?x?x$T>, te
 }
 )";
 
+constexpr const char *kGatherPlaces = R"(
+func.func @f(%x: tensor<?x?x?x$T>, %ids: tensor<?x?xi32>, %own: tensor<?x?x?xi32>) -> (tensor<?x?x?x?x$T>, tensor<?x?x?x$T>, tensor<?x?x?x$T>) {
+  %t = tw.transpose %x perm [0, 2, 1] : tensor<?x?x?x$T> -> tensor<?x?x?x$T>
+  %0 = tw.gather %x, %ids : tensor<?x?x?x$T>, tensor<?x?xi32> -> tensor<?x?x?x?x$T>
+  %1 = tw.gather %x, %ids {batch_dims = 1 : i64} : tensor<?x?x?x$T>, tensor<?x?xi32> -> tensor<?x?x?x$T>
+  %2 = tw.gather %t, %own {batch_dims = 2 : i64} : tensor<?x?x?x$T>, tensor<?x?x?xi32> -> tensor<?x?x?x$T>
+  return %0, %1, %2 : tensor<?x?x?x?x$T>, tensor<?x?x?x$T>, tensor<?x?x?x$T>
+}
+)";
+
+constexpr const char *kGatherWeight = R"(
+func.func @f(%x: tensor<?x?xf32>, %ids: tensor<?x?xi32>) -> tensor<?x?x?xf32> {
+  %0 = tw.gather %x, %ids : tensor<?x?xf32>, tensor<?x?xi32> -> tensor<?x?x?xf32>
+  return %0 : tensor<?x?x?xf32>
+}
+)";
+
 constexpr const char *kScalars = R"(
 func.func @f(%a: tensor<$T>, %b: tensor<$T>) -> (tensor<$T>, tensor<i1>, tensor<$T>, tensor<1x1x$T>) {
   %0 = tw.add %a, %b : tensor<$T>
@@ -187,6 +204,14 @@ TEST_P(Types, Gather) {
   for (Shapes shapes : {Shapes{{5, 3, 2}, {9}}, {{1, 1, 1}, {1}}, {{5, 3, 2}, {0}}, {{7, 33, 3}, {4}}, {{4, 0, 2}, {3}}})
     expectAgreement(withType(kGather, GetParam()), shapes, 0, /*largestIndex=*/shapes[0][0]);
 }
+TEST_P(Types, GatherAtPlaces) {
+  for (Shapes shapes : {Shapes{{3, 4, 5}, {3, 2}, {3, 5, 7}},
+                        {{1, 1, 1}, {1, 1}, {1, 1, 1}},
+                        {{3, 33, 3}, {3, 17}, {3, 3, 1}},
+                        {{2, 2, 3}, {2, 0}, {2, 3, 0}},
+                        {{2, 2, 2}, {2, 3}, {2, 2, 3}}})
+    expectAgreement(withType(kGatherPlaces, GetParam()), shapes, 0, /*largestIndex=*/std::min(shapes[0][0], shapes[0][1]));
+}
 TEST_P(Types, Scalars) { expectAgreement(withType(kScalars, GetParam()), {{}, {}}, boundOf(GetParam())); }
 INSTANTIATE_TEST_SUITE_P(CompiledFunction, Types, testing::Values("f32", "bf16", "f16", "f64"));
 
@@ -199,6 +224,11 @@ INSTANTIATE_TEST_SUITE_P(CompiledFunction, IntegerTypes, testing::Values("i32", 
 TEST(CompiledFunction, LinearByAPackedWeight) {
   for (Shapes shapes : {Shapes{{2, 3, 32}, {48, 32}, {48}}, {{1, 1, 64}, {17, 64}, {17}}, {{3, 2, 60}, {33, 60}, {33}}, {{1, 2, 5}, {3, 5}, {3}}, {{1, 2, 0}, {3, 0}, {3}}, {{1, 2, 5}, {0, 5}, {0}}})
     expectAgreement(kLinear, shapes, 1e-5);
+}
+
+TEST(CompiledFunction, GatherByManyIdsOfAPackedWeight) {
+  for (Shapes shapes : {Shapes{{48, 32}, {3, 5}}, {{5, 7}, {1, 1}}, {{17, 64}, {2, 0}}})
+    expectAgreement(kGatherWeight, shapes, 0, /*largestIndex=*/shapes[0][0]);
 }
 
 TEST(CompiledFunction, CallsAreInlinedAndThreadsDoNotMatter) {
