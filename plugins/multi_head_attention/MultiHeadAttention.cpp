@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/multi_head_attention/MultiHeadAttention.h"
 
-#include "ir/tw/Build.h"
+#include "ir/tw/Layers.h"
 
 #include <cmath>
 
@@ -46,7 +46,8 @@ template <typename Op> LogicalResult checkBias(Op op, StringRef name, Value bias
   if (!bias)
     return success();
   if (!weight || typeOf(bias).getRank() != 1 || typeOf(bias).getDimSize(0) != typeOf(weight).getDimSize(0)) // (C4)
-    return op.emitOpError("wants a ") << name << " bias with as many elements as its weight has rows, found " << typeOf(bias);
+    return op.emitOpError("wants a ") << name << " bias with as many elements as its weight has rows, found "
+                                      << typeOf(bias);
   return success();
 }
 
@@ -56,15 +57,17 @@ template <typename Op> LogicalResult checkModule(Op op, Value source) {
     return failure();
   int64_t heads = op.getHeads(), kvHeads = op.getKvHeads();
   if (kvHeads < 1 || heads < 1 || heads % kvHeads != 0) // (C2)
-    return op.emitOpError("wants heads to be a multiple of kv_heads, both at least 1, found ") << heads << " and " << kvHeads;
+    return op.emitOpError("wants heads to be a multiple of kv_heads, both at least 1, found ")
+           << heads << " and " << kvHeads;
   if (failed(checkWeight(op, "query", op.getQueryWeight(), heads, typeOf(op.getInput()).getDimSize(2))) ||
       failed(checkWeight(op, "key", op.getKeyWeight(), kvHeads, typeOf(source).getDimSize(2))) ||
       failed(checkWeight(op, "value", op.getValueWeight(), kvHeads, typeOf(source).getDimSize(2))))
     return failure();
   int64_t width = typeOf(op.getQueryWeight()).getDimSize(0) / heads;
   if (typeOf(op.getKeyWeight()).getDimSize(0) / kvHeads != width) // (C3)
-    return op.emitOpError("has query heads of width ") << width << " and key heads of width "
-                                                       << typeOf(op.getKeyWeight()).getDimSize(0) / kvHeads << ", wanted equal ones";
+    return op.emitOpError("has query heads of width ")
+           << width << " and key heads of width " << typeOf(op.getKeyWeight()).getDimSize(0) / kvHeads
+           << ", wanted equal ones";
   int64_t joined = typeOf(op.getValueWeight()).getDimSize(0) / kvHeads * heads;
   if (op.getOutputWeight() && failed(checkWeight(op, "output", op.getOutputWeight(), 1, joined)))
     return failure();
@@ -92,27 +95,12 @@ template <typename Op> LogicalResult checkModule(Op op, Value source) {
 template <typename Op> Value lower(Op op, Value source, StringRef causal, OpBuilder &builder) {
   ImplicitLocOpBuilder b(op.getLoc(), builder);
   int64_t heads = op.getHeads(), kvHeads = op.getKvHeads();
-  auto linear = [&](Value x, Value weight, Value bias) -> Value {
-    RankedTensorType type = typeOf(x);
-    auto result = type.clone({type.getDimSize(0), type.getDimSize(1), typeOf(weight).getDimSize(0)});
-    return tw::LinearOp::create(b, result, x, weight, bias);
-  };
-  auto split = [&](Value x, int64_t count) -> Value { // [B, T, count * D] -> [B, count, T, D]
-    RankedTensorType type = typeOf(x);
-    Value parts = tw::reshape(b, x, {type.getDimSize(0), type.getDimSize(1), count, type.getDimSize(2) / count});
-    return tw::transpose(b, parts, {0, 2, 1, 3});
-  };
-  Value q = split(linear(op.getInput(), op.getQueryWeight(), op.getQueryBias()), heads);
-  Value k = split(linear(source, op.getKeyWeight(), op.getKeyBias()), kvHeads);
-  Value v = split(linear(source, op.getValueWeight(), op.getValueBias()), kvHeads);
+  Value q = tw::splitHeads(b, tw::linear(b, op.getInput(), op.getQueryWeight(), op.getQueryBias()), heads);
+  Value k = tw::splitHeads(b, tw::linear(b, source, op.getKeyWeight(), op.getKeyBias()), kvHeads);
+  Value v = tw::splitHeads(b, tw::linear(b, source, op.getValueWeight(), op.getValueBias()), kvHeads);
   double scale = op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(double(typeOf(q).getDimSize(3)));
-
-  auto type = typeOf(q).clone({typeOf(q).getDimSize(0), heads, typeOf(q).getDimSize(2), typeOf(v).getDimSize(3)});
-  Value o = tw::AttentionOp::create(b, type, q, k, v, Value(), Value(), Value(), Value(), op.getMask(), Value(), Value(),
-                                    b.getF64FloatAttr(scale), b.getStringAttr(causal), IntegerAttr(), FloatAttr());
-  Value rows = tw::transpose(b, o, {0, 2, 1, 3}); // [B, T, H, Dv]
-  Value joined = tw::reshape(b, rows, {type.getDimSize(0), type.getDimSize(2), heads * type.getDimSize(3)});
-  return op.getOutputWeight() ? linear(joined, op.getOutputWeight(), op.getOutputBias()) : joined;
+  Value joined = tw::joinHeads(b, tw::attention(b, q, k, v, {.mask = op.getMask(), .scale = scale, .causal = causal}));
+  return op.getOutputWeight() ? tw::linear(b, joined, op.getOutputWeight(), op.getOutputBias()) : joined;
 }
 } // namespace
 
@@ -122,7 +110,8 @@ LogicalResult CrossAttentionOp::verify() {
   if (failed(checkModule(*this, getSource())))
     return failure();
   if (typeOf(getSource()).getDimSize(0) != typeOf(getInput()).getDimSize(0)) // (C1)
-    return emitOpError("wants input and source of one batch size, found ") << typeOf(getInput()) << " and " << typeOf(getSource());
+    return emitOpError("wants input and source of one batch size, found ")
+           << typeOf(getInput()) << " and " << typeOf(getSource());
   return success();
 }
 

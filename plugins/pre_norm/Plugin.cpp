@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/api/GoldenCase.h"
 #include "plugins/api/PluginNote.h"
 #include "plugins/pre_norm/PreNorm.h"
 
@@ -15,6 +16,7 @@ extern "C" const tw_plugin *tilewrightPlugin() {
         registry->add({"fuse", "pre-norm-fuse-residual", {}, {}, {}, [](const tilewright::PipelineOptions &) {
                          return tilewright::pre_norm::createFuseResidual();
                        }});
-      }};
+      },
+      [](tw_golden_registry *registry) { registry->add("residual_norm", tilewright::pre_norm::buildGolden); }};
   return &plugin;
 }

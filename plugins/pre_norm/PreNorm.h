@@ -13,6 +13,10 @@
 #define GET_OP_CLASSES
 #include "plugins/pre_norm/PreNorm.h.inc"
 
+namespace tilewright {
+class GoldenCase; // frontend/api/GoldenCase.h
+}
+
 namespace tilewright::pre_norm {
 
 /// Why `op` is no norm of the rows of its first operand: the first condition that fails. Empty when it is one.
@@ -23,5 +27,8 @@ mlir::Operation *buildNorm(mlir::OpBuilder &builder, AddNormOp op, mlir::Value s
 
 /// pre-norm-fuse-residual (stage fuse): a residual tw.add and the norm that reads it become pre_norm.add_norm.
 std::unique_ptr<mlir::Pass> createFuseResidual();
+
+/// Graphs of golden cases of residual blocks with norms.
+void buildGolden(GoldenCase &golden);
 
 } // namespace tilewright::pre_norm

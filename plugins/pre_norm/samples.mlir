@@ -9,6 +9,15 @@ func.func @add_norm(%x: tensor<?x16xf32>, %u: tensor<?x16xf32>, %g: tensor<16xf3
 // -----
 
 // REQUIRES: plugin-rms_norm
+func.func @add_layer_norm(%x: tensor<?x16xf32>, %u: tensor<?x16xf32>, %g: tensor<16xf32>, %b: tensor<16xf32>) -> (tensor<?x16xf32>, tensor<?x16xf32>) {
+  %s, %n = pre_norm.add_norm "rms_norm.layer_norm" %x, %u params(%g, %b : tensor<16xf32>, tensor<16xf32>)
+      {norm_attributes = {epsilon = 1.0e-05 : f64, operandSegmentSizes = array<i32: 1, 1, 1>}} : tensor<?x16xf32>
+  return %s, %n : tensor<?x16xf32>, tensor<?x16xf32>
+}
+
+// -----
+
+// REQUIRES: plugin-rms_norm
 func.func @without_parameters(%x: tensor<?x3x8xf32>, %u: tensor<?x3x8xf32>) -> (tensor<?x3x8xf32>, tensor<?x3x8xf32>) {
   %s, %n = pre_norm.add_norm "rms_norm.norm" %x, %u
       {norm_attributes = {epsilon = 1.0e-05 : f64, operandSegmentSizes = array<i32: 1, 0, 0>}} : tensor<?x3x8xf32>

@@ -8,7 +8,7 @@ namespace tilewright::rms_norm {
 
 using namespace mlir;
 
-void buildGolden(GoldenCase &c) {
+void buildGoldenRms(GoldenCase &c) {
   double epsilon = c.number("eps");
   bool unitOffset = c.flag("plus_one"), outside = !c.flag("eps_inside", true);
   c.oneOf("storage", {"bf16"}, "bf16");
@@ -26,6 +26,16 @@ void buildGolden(GoldenCase &c) {
     c.output("y_single_rounding",
              tw::castTo(c.b, norm(wide(x), wide(weight), wide(bias)), tw::tensorType(x).getElementType()));
   }
+}
+
+void buildGoldenLayer(GoldenCase &c) {
+  double epsilon = c.number("eps");
+  if (c.flag("plus_one", false) || !c.flag("eps_inside", true))
+    c.unsupported("a layer norm with an offset weight, or with its epsilon outside of the root");
+  if (!c.inputs({{"x"}}, {{"weight", 1}, {"bias", 1}}))
+    return;
+  Value x = c.value("x");
+  c.output("y", LayerNormOp::create(c.b, x.getType(), x, c.value("weight"), c.value("bias"), APFloat(epsilon)));
 }
 
 } // namespace tilewright::rms_norm

@@ -3,7 +3,7 @@
 #include "plugins/api/PluginNote.h"
 #include "plugins/rms_norm/RmsNorm.h"
 
-TILEWRIGHT_PLUGIN_NOTE("", "dialect:rms_norm")
+TILEWRIGHT_PLUGIN_NOTE("", "dialect:rms_norm pass:rms-norm-recognise")
 
 extern "C" const tw_plugin *tilewrightPlugin() {
   static const tw_plugin plugin = {
@@ -12,7 +12,14 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       TILEWRIGHT_PLUGIN_NAME,
       TILEWRIGHT_PLUGIN_VERSION,
       [](tw_dialect_registry *registry) { registry->insert<tilewright::rms_norm::RmsNormDialect>(); },
-      nullptr,
-      [](tw_golden_registry *registry) { registry->add("rms_norm", tilewright::rms_norm::buildGolden); }};
+      [](tw_stage_registry *registry) {
+        registry->add({"recognise", "rms-norm-recognise", {}, {}, {}, [](const tilewright::PipelineOptions &) {
+                         return tilewright::rms_norm::createRecognise();
+                       }});
+      },
+      [](tw_golden_registry *registry) {
+        registry->add("rms_norm", tilewright::rms_norm::buildGoldenRms);
+        registry->add("layer_norm", tilewright::rms_norm::buildGoldenLayer);
+      }};
   return &plugin;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/rms_norm/RmsNorm.h"
 
-#include "ir/tw/Build.h"
+#include "ir/tw/Layers.h"
 
 #include <cmath>
 
@@ -21,21 +21,49 @@ void RmsNormDialect::initialize() {
       >();
 }
 
-LogicalResult NormOp::verify() {
-  RankedTensorType type = getInput().getType();
+namespace {
+/// What both norms want of input, parameters and epsilon.
+template <typename Op> LogicalResult verifyNorm(Op op) {
+  RankedTensorType type = op.getInput().getType();
   if (type.getRank() < 1 || type.isDynamicDim(type.getRank() - 1) || type.getShape().back() < 1) // (C1)
-    return emitOpError("wants an input whose last dimension is static and at least 1, found ") << type;
+    return op.emitOpError("wants an input whose last dimension is static and at least 1, found ") << type;
   int64_t width = type.getShape().back();
-  for (auto [name, value] : {std::pair("weight", getWeight()), std::pair("bias", getBias())}) { // (C2)
+  for (auto [name, value] : {std::pair("weight", op.getWeight()), std::pair("bias", op.getBias())}) { // (C2)
     if (!value)
       continue;
     auto valueType = cast<RankedTensorType>(value.getType());
     if (valueType.getRank() != 1 || valueType.getDimSize(0) != width)
-      return emitOpError() << "wants a " << name << " of shape [" << width << "], found " << valueType;
+      return op.emitOpError() << "wants a " << name << " of shape [" << width << "], found " << valueType;
   }
-  double epsilon = getEpsilon().convertToDouble();
+  double epsilon = op.getEpsilon().convertToDouble();
   if (!std::isfinite(epsilon) || epsilon < 0) // (C3)
-    return emitOpError("wants a finite epsilon of at least 0, found ") << epsilon;
+    return op.emitOpError("wants a finite epsilon of at least 0, found ") << epsilon;
+  return success();
+}
+
+/// One or two row reductions in another order and one reciprocal root: some units in the last place of f32, or of 16
+/// bits.
+template <typename Op> NumericsBound normBound(Op op, StringRef mode) {
+  bool narrow = op.getInput().getType().getElementTypeBitWidth() < 32;
+  return {0.0, narrow ? 1e-2 : mode == "precise" ? 1e-5 : 1e-4};
+}
+
+/// Rows are independent; a row is never cut.
+template <typename Op> LoopMap normLoops(Op op) {
+  int64_t rank = op.getInput().getType().getRank();
+  LoopMap map;
+  map.loops = rank - 1;
+  map.operands.push_back(leadingLoops(rank, rank - 1));
+  for (size_t i = 1; i < op->getNumOperands(); ++i)
+    map.operands.push_back({LoopDim::whole()});
+  map.results.push_back(leadingLoops(rank, rank - 1));
+  return map;
+}
+} // namespace
+
+LogicalResult NormOp::verify() {
+  if (failed(verifyNorm(*this)))
+    return failure();
   if (getUnitOffset() && !getWeight()) // (C4)
     return emitOpError("has unit_offset but no weight to offset");
   return success();
@@ -81,22 +109,21 @@ FailureOr<SmallVector<Value>> NormOp::lowerToReference(OpBuilder &builder) {
 
 StringRef NormOp::getFusionKind() { return "norm"; }
 
-NumericsBound NormOp::getNumericsBound(StringRef mode) {
-  // One row reduction in another order and one reciprocal root: some units in the last place of f32, or of 16 bits.
-  bool narrow = getInput().getType().getElementTypeBitWidth() < 32;
-  return {0.0, narrow ? 1e-2 : mode == "precise" ? 1e-5 : 1e-4};
+NumericsBound NormOp::getNumericsBound(StringRef mode) { return normBound(*this, mode); }
+
+FailureOr<LoopMap> NormOp::getLoopMap() { return normLoops(*this); }
+
+LogicalResult LayerNormOp::verify() { return verifyNorm(*this); }
+
+FailureOr<SmallVector<Value>> LayerNormOp::lowerToReference(OpBuilder &builder) {
+  ImplicitLocOpBuilder b(getLoc(), builder);
+  return SmallVector<Value>{tw::layerNorm(b, getInput(), getWeight(), getBias(), getEpsilon().convertToDouble())};
 }
 
-// Rows are independent; a row is never cut.
-FailureOr<LoopMap> NormOp::getLoopMap() {
-  int64_t rank = getInput().getType().getRank();
-  LoopMap map;
-  map.loops = rank - 1;
-  map.operands.push_back(leadingLoops(rank, rank - 1));
-  for (size_t i = 1; i < getOperation()->getNumOperands(); ++i)
-    map.operands.push_back({LoopDim::whole()});
-  map.results.push_back(leadingLoops(rank, rank - 1));
-  return map;
-}
+StringRef LayerNormOp::getFusionKind() { return "norm"; }
+
+NumericsBound LayerNormOp::getNumericsBound(StringRef mode) { return normBound(*this, mode); }
+
+FailureOr<LoopMap> LayerNormOp::getLoopMap() { return normLoops(*this); }
 
 } // namespace tilewright::rms_norm

@@ -6,6 +6,8 @@
 #include "ir/interfaces/Tiling.h"
 #include "ir/tw/Tw.h"
 
+#include "mlir/Pass/Pass.h"
+
 #include "plugins/rms_norm/RmsNormDialect.h.inc"
 
 #define GET_OP_CLASSES
@@ -17,7 +19,11 @@ class GoldenCase; // frontend/api/GoldenCase.h
 
 namespace tilewright::rms_norm {
 
-/// Graph of a golden case of this technique.
-void buildGolden(GoldenCase &golden);
+/// rms-norm-recognise (stage recognise): raises norms written in `tw` ops to rms_norm.norm and rms_norm.layer_norm.
+std::unique_ptr<mlir::Pass> createRecognise();
+
+/// Graphs of golden cases of these techniques.
+void buildGoldenRms(GoldenCase &golden);
+void buildGoldenLayer(GoldenCase &golden);
 
 } // namespace tilewright::rms_norm

@@ -10,10 +10,11 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def RmsNorm_Dialect : Dialect {
   let name = "rms_norm";
   let cppNamespace = "::tilewright::rms_norm";
-  let summary = "Root-mean-square normalisation (Zhang and Sennrich, 2019).";
+  let summary = "Root-mean-square normalisation (Zhang and Sennrich, 2019) and layer normalisation (Ba et al., 2016).";
   let description = [{
-    Normalises each row by its root mean square, without subtracting a mean. One op covers the forms of released models: with
-    or without weight, weight stored as an offset from one, epsilon inside or outside the root, with bias.
+    Normalises each row by its root mean square: of its elements (`norm`), or of their distances from their mean
+    (`layer_norm`). `norm` covers the forms of released models: with or without weight, weight stored as an offset from one,
+    epsilon inside or outside the root, with bias.
   }];
   let dependentDialects = ["::tilewright::tw::TwDialect"];
 }
@@ -43,6 +44,34 @@ def RmsNorm_NormOp : Op<RmsNorm_Dialect, "norm", !listconcat([Pure, AttrSizedOpe
   let arguments = (ins Tw_FloatTensor:$input, Optional<Tw_FloatTensor>:$weight, Optional<Tw_FloatTensor>:$bias,
     F64Attr:$epsilon, DefaultValuedAttr<BoolAttr, "false">:$unit_offset,
     DefaultValuedAttr<BoolAttr, "false">:$epsilon_outside);
+  let results = (outs Tw_FloatTensor:$result);
+  let assemblyFormat = [{ $input (`weight` `(` $weight^ `:` type($weight) `)`)? (`bias` `(` $bias^ `:` type($bias) `)`)?
+    attr-dict `:` type($input) }];
+  let extraClassDefinition = TiledByLoopMap.methods;
+  let hasVerifier = 1;
+}
+
+def RmsNorm_LayerNormOp : Op<RmsNorm_Dialect, "layer_norm", !listconcat([Pure, AttrSizedOperandSegments,
+    AllTypesMatch<["input", "result"]>, DeclareOpInterfaceMethods<ReferenceLowering>,
+    DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<Gradient>, DeclareOpInterfaceMethods<TileLowering>,
+    DeclareOpInterfaceMethods<FusionCandidate>], TiledByLoopMap.traits)> {
+  let summary = "Layer normalisation over the last dimension";
+  let description = [{
+    `y = (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * g + b`, the means over the last dimension. All of it is in f32
+    or wider and rounded once. The kernel form subtracts the mean before it squares, and once more what the rounding of the
+    mean has left, so that a row far from 0 loses nothing but the digits that it is stored without.
+
+    Example:
+    ```mlir
+    %y = rms_norm.layer_norm %x weight(%g : tensor<768xf32>) bias(%b : tensor<768xf32>) {epsilon = 1.0e-05 : f64} : tensor<?x768xf32>
+    ```
+    Constraints:
+    - (C1) the input has rank 1 or more and its last dimension is static and at least 1.
+    - (C2) weight and bias, if given, have shape [last dimension].
+    - (C3) epsilon is finite and not negative.
+  }];
+  let arguments = (ins Tw_FloatTensor:$input, Optional<Tw_FloatTensor>:$weight, Optional<Tw_FloatTensor>:$bias,
+    F64Attr:$epsilon);
   let results = (outs Tw_FloatTensor:$result);
   let assemblyFormat = [{ $input (`weight` `(` $weight^ `:` type($weight) `)`)? (`bias` `(` $bias^ `:` type($bias) `)`)?
     attr-dict `:` type($input) }];

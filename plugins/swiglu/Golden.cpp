@@ -2,7 +2,7 @@
 #include "plugins/swiglu/Swiglu.h"
 
 #include "frontend/api/GoldenCase.h"
-#include "ir/tw/Build.h"
+#include "ir/tw/Layers.h"
 
 namespace tilewright::swiglu {
 
@@ -23,12 +23,16 @@ Value half(ImplicitLocOpBuilder &b, Value fused, bool second, bool interleaved) 
   return tw::reshape(b, tw::slice(b, tw::reshape(b, fused, pairs), 1, second, 1), shape);
 }
 
+/// The case's activation by the name that this plugin knows it by.
+std::string activationOf(GoldenCase &c, ArrayRef<StringRef> choices) {
+  std::string name = c.oneOf("act", choices);
+  return name == "gelu_pytorch_tanh" ? "gelu_tanh" : name;
+}
+
 } // namespace
 
-void buildGolden(GoldenCase &c) {
-  std::string activation = c.oneOf("act", {"silu", "gelu", "gelu_pytorch_tanh", "relu", "sigmoid"});
-  if (activation == "gelu_pytorch_tanh")
-    activation = "gelu_tanh";
+void buildGoldenGlu(GoldenCase &c) {
+  std::string activation = activationOf(c, {"silu", "gelu", "gelu_pytorch_tanh", "relu", "sigmoid"});
   double alpha = c.number("alpha", 1.0);
   std::optional<double> limit;
   if (c.has("clamp"))
@@ -45,17 +49,21 @@ void buildGolden(GoldenCase &c) {
     Value both = c.value((kind + "fused").str());
     return both ? half(c.b, both, /*second=*/gate == (fused == "up_gate"), fused == "interleaved") : both;
   };
-  auto linear = [&](Value x, Value weight, Value bias) -> Value {
-    SmallVector<int64_t> shape(tw::tensorType(x).getShape());
-    shape.back() = tw::tensorType(weight).getDimSize(0);
-    return tw::LinearOp::create(c.b, tw::tensorType(x).clone(shape), x, weight, bias);
-  };
-  Value gate = linear(c.value("x"), part("w_", true), part("b_", true));
-  Value up = linear(c.value("x"), part("w_", false), part("b_", false));
+  Value gate = tw::linear(c.b, c.value("x"), part("w_", true), part("b_", true));
+  Value up = tw::linear(c.b, c.value("x"), part("w_", false), part("b_", false));
   // The clamped form adds 1 to the up projection.
   GluOp glu = GluOp::create(c.b, gate.getType(), gate, up, StringRef(activation), APFloat(alpha),
                             limit ? c.b.getF64FloatAttr(*limit) : FloatAttr(), APFloat(limit ? 1.0 : 0.0));
-  c.output("y", linear(glu, c.value("w_down"), c.value("b_down")));
+  c.output("y", tw::linear(c.b, glu, c.value("w_down"), c.value("b_down")));
+}
+
+void buildGoldenFeedForward(GoldenCase &c) {
+  std::string activation = activationOf(c, {"relu", "relu2", "gelu", "gelu_pytorch_tanh", "silu"});
+  c.oneOf("weight_layout", {"[out,in]"});
+  if (!c.inputs({{"x"}, {"w1", 2}, {"w2", 2}}, {{"b1", 1}, {"b2", 1}}))
+    return;
+  Value hidden = tw::linear(c.b, c.value("x"), c.value("w1"), c.value("b1")); // [..., F]
+  c.output("y", tw::linear(c.b, tw::activation(c.b, activation, hidden), c.value("w2"), c.value("b2")));
 }
 
 } // namespace tilewright::swiglu

@@ -17,6 +17,9 @@ extern "C" const tw_plugin *tilewrightPlugin() {
                          return tilewright::swiglu::createRecogniseGlu();
                        }});
       },
-      [](tw_golden_registry *registry) { registry->add("swiglu", tilewright::swiglu::buildGolden); }};
+      [](tw_golden_registry *registry) {
+        registry->add("swiglu", tilewright::swiglu::buildGoldenGlu);
+        registry->add("feed_forward", tilewright::swiglu::buildGoldenFeedForward);
+      }};
   return &plugin;
 }

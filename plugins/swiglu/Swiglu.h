@@ -22,7 +22,8 @@ namespace tilewright::swiglu {
 /// swiglu-recognise-glu (stage recognise): raises `act(x) * u` written in `tw` ops to swiglu.glu.
 std::unique_ptr<mlir::Pass> createRecogniseGlu();
 
-/// Graph of a golden case of this technique.
-void buildGolden(GoldenCase &golden);
+/// Graphs of golden cases: of gated units, and of feed-forward blocks without a gate.
+void buildGoldenGlu(GoldenCase &golden);
+void buildGoldenFeedForward(GoldenCase &golden);
 
 } // namespace tilewright::swiglu

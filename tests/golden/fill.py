@@ -51,7 +51,7 @@ class Case:
         return f"dense<{text}> : tensor<{shape}{element}>"
 
     def limit(self, name):
-        plain = json.loads(self.metadata["f32_err"]).get(name.removeprefix("out."), [0, 0])[0]
+        plain = json.loads(self.metadata["f32_err"]).get(name, [0, 0])[0]
         return repr(max(20 * plain, 2e-5 * max(abs(value) for value in self.values(name))))
 
 
@@ -76,7 +76,7 @@ def main():
         return case.constant(*what.split(" as "))
 
     with open(test, encoding="utf-8") as file:
-        print(re.sub(r"\{\{([\w.]+):([^}]+)\}\}", fill, file.read()))
+        print(re.sub(r"\{\{([\w.-]+):([^}]+)\}\}", fill, file.read()))
 
 
 main()

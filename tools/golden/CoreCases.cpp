@@ -3,6 +3,10 @@
 
 namespace tilewright {
 
-void addCoreCases(GoldenRegistry &registry) { registry.addHost("sampling", computeSampling); }
+void addCoreCases(GoldenRegistry &registry) {
+  registry.addHost("sampling", computeSampling);
+  registry.add("encoder_block", buildEncoderLayer);
+  registry.add("decoder_block", buildDecoderLayer);
+}
 
 } // namespace tilewright

@@ -9,6 +9,10 @@ namespace tilewright {
 /// Adds all that follow.
 void addCoreCases(GoldenRegistry &registry);
 
+/// A layer of an encoder, and one of a decoder that reads an encoder's output.
+void buildEncoderLayer(GoldenCase &c);
+void buildDecoderLayer(GoldenCase &c);
+
 /// What a sampler chooses from, [B, V], computed by the sampler that generates text.
 void computeSampling(GoldenHostCase &c);
 

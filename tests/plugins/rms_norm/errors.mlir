@@ -62,3 +62,35 @@ func.func @norm_c4(%x: tensor<4x8xf32>) {
   %0 = rms_norm.norm %x {epsilon = 1.0e-05 : f64, unit_offset = true} : tensor<4x8xf32>
   return
 }
+
+// -----
+
+func.func @layer_norm_c1(%x: tensor<4x?xf32>) {
+  // expected-error @+1 {{wants an input whose last dimension is static and at least 1, found 'tensor<4x?xf32>'}}
+  %0 = rms_norm.layer_norm %x {epsilon = 1.0e-05 : f64} : tensor<4x?xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c2_weight(%x: tensor<4x8xf32>, %g: tensor<4xf32>) {
+  // expected-error @+1 {{wants a weight of shape [8], found 'tensor<4xf32>'}}
+  %0 = rms_norm.layer_norm %x weight(%g : tensor<4xf32>) {epsilon = 1.0e-05 : f64} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c2_bias(%x: tensor<4x8xf32>, %g: tensor<4xf32>) {
+  // expected-error @+1 {{wants a bias of shape [8], found 'tensor<4xf32>'}}
+  %0 = rms_norm.layer_norm %x bias(%g : tensor<4xf32>) {epsilon = 1.0e-05 : f64} : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c3(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{wants a finite epsilon of at least 0, found -1.000000e+00}}
+  %0 = rms_norm.layer_norm %x {epsilon = -1.0 : f64} : tensor<4x8xf32>
+  return
+}
