@@ -2,7 +2,8 @@
 # add_tilewright_plugin_tests(NAME FOLDER): ctest entries for the tests of plugin NAME in FOLDER, seen from the caller's:
 # `<NAME>_lit` runs each .mlir and .test file with lit, which finds the plugin just built, tw-opt, tilewright and FileCheck
 # (lit.base.cfg.py says which words RUN lines may use; a lit.cfg.py in FOLDER may add to them); `<NAME>_unit`, where there are
-# .cpp files, is a GoogleTest program linked to the plugin. Adding a test edits no build file.
+# .cpp files, is a GoogleTest program linked to the plugin; `<NAME>_rt_unit`, where there are some in FOLDER/runtime, is one
+# of the runtime half: plain C++, compiled with the half's sources. Adding a test edits no build file.
 enable_testing()
 
 function(add_tilewright_plugin_tests name folder)
@@ -55,5 +56,27 @@ ${own}")
     set_target_properties(${name}_unit PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     add_test(NAME ${name}_unit COMMAND ${name}_unit)
     set_tests_properties(${name}_unit PROPERTIES ENVIRONMENT "${unitResult}")
+  endif()
+
+  file(GLOB sources CONFIGURE_DEPENDS ${source}/runtime/*.cpp)
+  if(sources)
+    find_package(GTest REQUIRED)
+    get_target_property(half tilewright_${name}_rt SOURCES)
+    get_target_property(home tilewright_${name}_rt SOURCE_DIR)
+    foreach(file ${half})
+      get_filename_component(file ${file} ABSOLUTE BASE_DIR ${home})
+      list(APPEND sources ${file})
+    endforeach()
+    add_executable(${name}_rt_unit ${sources})
+    target_include_directories(${name}_rt_unit PRIVATE $<TARGET_PROPERTY:tilewright_${name}_rt,INCLUDE_DIRECTORIES>)
+    target_compile_definitions(${name}_rt_unit PRIVATE $<TARGET_PROPERTY:tilewright_${name}_rt,COMPILE_DEFINITIONS>)
+    target_link_libraries(${name}_rt_unit PRIVATE GTest::gtest GTest::gtest_main)
+    set_target_properties(${name}_rt_unit PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+    add_test(NAME ${name}_rt_unit COMMAND ${name}_rt_unit)
+    if(TILEWRIGHT_TEST_RESULTS)
+      set_tests_properties(${name}_rt_unit PROPERTIES
+        ENVIRONMENT GTEST_OUTPUT=json:${TILEWRIGHT_TEST_RESULTS}/${name}_rt_unit.json)
+    endif()
   endif()
 endfunction()

@@ -47,6 +47,21 @@ tw_status distributionOfRow(void *data, const float *row, const int32_t *history
 
 double nextUniform(void *data) { return static_cast<SamplerCall *>(data)->sampler.uniform(); }
 
+/// Calls a function of a policy that takes a message last.
+template <typename Call> void checkPolicy(const std::string &where, const SamplerCall &sampling, Call &&call) {
+  char text[512] = "";
+  tw_rt_message message = {sizeof text, text};
+  const tw_status status = call(&message);
+  text[sizeof text - 1] = 0;
+  if (status != TW_OK) // one that comes from the sampler says nothing itself
+    throwHalfError(where, status, *text ? text : sampling.problem.c_str());
+}
+
+tw_rt_sampler samplerOf(SamplerCall &call) {
+  return {sizeof(tw_rt_sampler), &call,       static_cast<int64_t>(call.choices), &sampleRow,
+          &distributionOfRow,    &nextUniform};
+}
+
 } // namespace
 
 DraftPolicy::DraftPolicy(const RuntimeHalf &half, tw_model *model, tw_session *session, const std::string &options)
@@ -60,13 +75,17 @@ DraftPolicy::DraftPolicy(const RuntimeHalf &half, tw_model *model, tw_session *s
 
 DraftPolicy::~DraftPolicy() { half.functions().policy_release(policy); }
 
-std::vector<int32_t> DraftPolicy::draft(std::span<const int32_t> history, size_t capacity, size_t choices) {
+std::vector<int32_t> DraftPolicy::draft(std::span<const int32_t> history, size_t capacity, size_t choices,
+                                        Sampler &sampler) {
   std::vector<int32_t> tokens(capacity);
   int64_t count = 0;
-  if (const tw_status status =
-          half.functions().policy_draft(policy, history.data(), static_cast<int64_t>(history.size()), tokens.data(),
-                                        static_cast<int64_t>(capacity), &count))
-    throwHalfError(half.path() + ": policy_draft", status, "");
+  SamplerCall call{sampler, choices, {}};
+  const tw_rt_sampler given = samplerOf(call);
+  const tw_rt_draft_request request = {sizeof request, history.data(), static_cast<int64_t>(history.size()),
+                                       static_cast<int64_t>(capacity), &given};
+  checkPolicy(half.path() + ": policy_draft", call, [&](tw_rt_message *message) {
+    return half.functions().policy_draft(policy, &request, tokens.data(), &count, message);
+  });
   if (count < 0 || count > static_cast<int64_t>(capacity))
     throw Error(TW_INTERNAL, half.path() + ": policy_draft made " + std::to_string(count) + " tokens, wanted at most " +
                                  std::to_string(capacity));
@@ -91,6 +110,7 @@ DraftPolicy::Verdict DraftPolicy::verify(std::span<const int32_t> history, std::
     }
   }
   SamplerCall call{sampler, choices, {}};
+  const tw_rt_sampler given = samplerOf(call);
   const tw_rt_verdict_request request = {sizeof request,
                                          history.data(),
                                          static_cast<int64_t>(history.size()),
@@ -98,15 +118,12 @@ DraftPolicy::Verdict DraftPolicy::verify(std::span<const int32_t> history, std::
                                          static_cast<int64_t>(draft.size()),
                                          logits.data(),
                                          static_cast<int64_t>(row),
-                                         static_cast<int64_t>(choices),
-                                         &call,
-                                         &sampleRow,
-                                         &distributionOfRow,
-                                         &nextUniform};
+                                         &given};
   int64_t accepted = 0;
   int32_t next = -1;
-  if (const tw_status status = half.functions().policy_verify(policy, &request, &accepted, &next))
-    throwHalfError(half.path() + ": policy_verify", status, call.problem.c_str());
+  checkPolicy(half.path() + ": policy_verify", call, [&](tw_rt_message *message) {
+    return half.functions().policy_verify(policy, &request, &accepted, &next, message);
+  });
   if (accepted < 0 || accepted > static_cast<int64_t>(draft.size()) || next < 0 || static_cast<size_t>(next) >= choices)
     throw Error(TW_INTERNAL, half.path() + ": policy_verify accepted " + std::to_string(accepted) + " of " +
                                  std::to_string(draft.size()) + " tokens and chose token " + std::to_string(next) +

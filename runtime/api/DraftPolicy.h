@@ -19,8 +19,9 @@ public:
   DraftPolicy(const DraftPolicy &) = delete;
   DraftPolicy &operator=(const DraftPolicy &) = delete;
 
-  /// At most `capacity` tokens below `choices`, to follow `history`. Throws Error(INTERNAL) for what is none.
-  std::vector<int32_t> draft(std::span<const int32_t> history, size_t capacity, size_t choices);
+  /// At most `capacity` tokens below `choices`, to follow `history`. Throws Error(INTERNAL) for what is none, and
+  /// what the policy says.
+  std::vector<int32_t> draft(std::span<const int32_t> history, size_t capacity, size_t choices, Sampler &sampler);
 
   struct Verdict {
     size_t accepted; ///< drafted tokens that stand

@@ -128,7 +128,7 @@ private:
     const int64_t room =
         std::min(options.maxTokens - static_cast<int64_t>(result.tokens.size()), tw_model_context(model) - before) - 1;
     const std::vector<int32_t> draft =
-        policy->draft(history, static_cast<size_t>(std::clamp<int64_t>(room, 0, options.mostDrafted)), choiceCount);
+        policy->draft(history, static_cast<size_t>(std::clamp<int64_t>(room, 0, options.mostDrafted)), choiceCount, sampler);
     std::vector<int32_t> tokens = {result.tokens.back()};
     tokens.insert(tokens.end(), draft.begin(), draft.end());
     std::vector<int64_t> rows(tokens.size());

@@ -32,17 +32,18 @@ typedef struct tw_rt_note {
     uint32_t api_version;
     char name[64]; /* the plugin's */
     char version[32];
+    char policies[128]; /* names of the policies that it has, separated by spaces */
   } descriptor;
 } tw_rt_note;
 
-/* One line in one source file of the half. */
-#define TW_RT_NOTE(NAME, VERSION)                                                                                      \
+/* One line in one source file of the half; POLICIES is "" for a half that has none. */
+#define TW_RT_NOTE(NAME, VERSION, POLICIES)                                                                            \
   __attribute__((section(TW_RT_NOTE_SECTION), used, aligned(8))) const tw_rt_note tilewright_rt_note = {               \
       sizeof TW_RT_NOTE_OWNER,                                                                                         \
       sizeof(((tw_rt_note *)0)->descriptor),                                                                           \
       TW_RT_NOTE_TYPE,                                                                                                 \
       TW_RT_NOTE_OWNER,                                                                                                \
-      {TW_RT_NOTE_MAGIC, sizeof(((tw_rt_note *)0)->descriptor), TW_RT_API_VERSION, NAME, VERSION}};
+      {TW_RT_NOTE_MAGIC, sizeof(((tw_rt_note *)0)->descriptor), TW_RT_API_VERSION, NAME, VERSION, POLICIES}};
 
 /* What the host gives: the C interface of tilewright.h, so that a half links with nothing. A draft model, for example,
  * is a model of its own with sessions of its own. */
@@ -64,6 +65,7 @@ typedef struct tw_rt_host {
                         int64_t capacity, int64_t *count);
   tw_status (*detokenize)(const tw_model *model, const int32_t *ids, int64_t count, char *text, size_t capacity,
                           size_t *length);
+  tw_status (*token_text)(const tw_model *model, int32_t id, char *text, size_t capacity, size_t *length);
 } tw_rt_host;
 
 /* Why a function of the half failed; filled up to `capacity` with a zero byte at the end. */
@@ -75,24 +77,39 @@ typedef struct tw_rt_message {
 /* One text that is being generated, as the half sees it. */
 typedef struct tw_rt_policy tw_rt_policy;
 
+/* The sampler of a text, with the user's settings; belongs to the call. */
+typedef struct tw_rt_sampler {
+  size_t size;
+  void *data;
+  int64_t choices; /* the first numbers of a row that may be chosen; rows are as long at least */
+  /* One token from a row, as without a policy. */
+  tw_status (*sample)(void *data, const float *row, const int32_t *history, int64_t history_count, int32_t *id);
+  /* What it would choose from, [choices], 0 for what its filters drop; one token when it is greedy. */
+  tw_status (*distribution)(void *data, const float *row, const int32_t *history, int64_t history_count,
+                            double *probabilities);
+  /* The next number of its sequence, in [0, 1). */
+  double (*uniform)(void *data);
+} tw_rt_sampler;
+
+/* Tokens are wanted that may follow a text. */
+typedef struct tw_rt_draft_request {
+  size_t size;
+  const int32_t *history; /* [history_count] prompt and text so far */
+  int64_t history_count;
+  int64_t capacity; /* tokens at most */
+  const tw_rt_sampler *sampler;
+} tw_rt_draft_request;
+
 /* Tokens that were drafted, with the model's logits, to be judged. */
 typedef struct tw_rt_verdict_request {
   size_t size;
-  const int32_t *history; /* [history_count] prompt and text so far */
+  const int32_t *history; /* [history_count] as they were drafted for */
   int64_t history_count;
   const int32_t *draft; /* [drafted] */
   int64_t drafted;
   const float *logits; /* [drafted + 1][row]: row i follows the history and i drafted tokens */
   int64_t row;
-  int64_t choices; /* the first numbers of a row that may be chosen */
-  /* The sampler of this text, with the user's settings. sample: one token from a row, as without a policy.
-   * distribution: what it would choose from, [choices], 0 for what its filters drop. uniform: the next number of its
-   * sequence, in [0, 1). `sampler` belongs to the call. */
-  void *sampler;
-  tw_status (*sample)(void *sampler, const float *row, const int32_t *history, int64_t history_count, int32_t *id);
-  tw_status (*distribution)(void *sampler, const float *row, const int32_t *history, int64_t history_count,
-                            double *probabilities);
-  double (*uniform)(void *sampler);
+  const tw_rt_sampler *sampler;
 } tw_rt_verdict_request;
 
 /* What the entry function returns; static storage. */
@@ -106,18 +123,19 @@ typedef struct tw_rt_half {
   tw_status (*attach)(const tw_rt_host *host, const char *description, void **instance, tw_rt_message *message);
   void (*detach)(void *instance);
 
-  /* A policy drafts tokens and judges them. NULL: the half has none. `options` are the user's words. Model and session
-   * outlive the policy; the session holds the text up to the last token, and the policy leaves it alone. */
+  /* A policy drafts tokens and judges them. NULL: the half has none. `options` are the user's words, POLICY or
+   * POLICY:ARGUMENT, with one of the note's policies. Model and session outlive the policy; the session holds the text up
+   * to the last token, and the policy leaves it alone. */
   tw_status (*policy_create)(void *instance, tw_model *model, tw_session *session, const char *options,
                              tw_rt_policy **out, tw_rt_message *message);
   void (*policy_release)(tw_rt_policy *policy);
-  /* At most `capacity` tokens that may follow the history; 0 is legal. */
-  tw_status (*policy_draft)(tw_rt_policy *policy, const int32_t *history, int64_t history_count, int32_t *draft,
-                            int64_t capacity, int64_t *drafted);
+  /* At most request->capacity tokens that may follow the history; 0 is legal. */
+  tw_status (*policy_draft)(tw_rt_policy *policy, const tw_rt_draft_request *request, int32_t *draft, int64_t *drafted,
+                            tw_rt_message *message);
   /* How many of the drafted tokens stand, and the token behind them. NULL: a drafted token stands if sampling gives
    * just it, so that the text is the one without a policy. */
   tw_status (*policy_verify)(tw_rt_policy *policy, const tw_rt_verdict_request *request, int64_t *accepted,
-                             int32_t *next);
+                             int32_t *next, tw_rt_message *message);
 } tw_rt_half;
 
 /* const tw_rt_half *tilewrightRuntimeHalf(void); */

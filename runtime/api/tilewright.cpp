@@ -244,4 +244,13 @@ tw_status tw_detokenize(const tw_model *model, const int32_t *ids, int64_t count
   });
 }
 
+tw_status tw_token_text(const tw_model *model, int32_t id, char *text, size_t capacity, size_t *length) {
+  return guarded([&] {
+    const std::string &result = tokenizerOf(model).tokenText(id);
+    need(length, "length is NULL");
+    need(text || capacity == 0, "text is NULL");
+    fill(result.data(), result.size(), text, capacity, length, "bytes");
+  });
+}
+
 } // extern "C"

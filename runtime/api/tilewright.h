@@ -101,6 +101,8 @@ tw_status tw_tokenize(const tw_model *model, const char *text, size_t length, in
                       int64_t capacity, int64_t *count);
 tw_status tw_detokenize(const tw_model *model, const int32_t *ids, int64_t count, char *text, size_t capacity,
                         size_t *length);
+/* The spelling of one token in the vocabulary, control tokens included. INVALID: no token has this id. */
+tw_status tw_token_text(const tw_model *model, int32_t id, char *text, size_t capacity, size_t *length);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 
 #include "runtime/api/Error.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
@@ -12,6 +13,8 @@ namespace fs = std::filesystem;
 
 namespace tilewright {
 namespace {
+
+constexpr const char *kPrefix = "libtilewright_", *kSuffix = "_rt.so";
 
 /// Beside the library or program that holds this code: <prefix>/{lib,bin}/.. has lib/tilewright/plugins.
 std::string installedFolder() {
@@ -56,7 +59,7 @@ std::string findRuntimeHalf(const std::string &plugin, const std::vector<std::st
   // The name may come from an artifact, and becomes part of a path.
   if (plugin.empty() || plugin.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos)
     throw Error(TW_INVALID, "plugin '" + plugin + "': wanted a name of lower-case letters, digits and underscores");
-  const std::string name = "libtilewright_" + plugin + "_rt.so";
+  const std::string name = kPrefix + plugin + kSuffix;
   std::string looked;
   for (const std::string &folder : folders) {
     std::error_code error;
@@ -70,6 +73,22 @@ std::string findRuntimeHalf(const std::string &plugin, const std::vector<std::st
   }
   throw Error(TW_NOT_FOUND, "plugin '" + plugin + "': found no " + name + " in the plugin folders (" + looked +
                                 "); install the plugin, or put its folder on TILEWRIGHT_PLUGIN_PATH");
+}
+
+std::vector<std::string> runtimeHalves(const std::vector<std::string> &folders) {
+  std::vector<std::string> files;
+  for (const std::string &folder : folders) {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      if (name.starts_with(kPrefix) && name.ends_with(kSuffix))
+        found.push_back(it->path().string());
+    }
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
 }
 
 } // namespace tilewright

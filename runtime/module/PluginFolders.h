@@ -15,4 +15,7 @@ std::vector<std::string> pluginFolders();
 /// Error(INVALID) when everybody may write to the file or its folder: anybody could put code there.
 std::string findRuntimeHalf(const std::string &plugin, const std::vector<std::string> &folders);
 
+/// Every runtime half in `folders`, in their order, by name within each.
+std::vector<std::string> runtimeHalves(const std::vector<std::string> &folders);
+
 } // namespace tilewright

@@ -8,6 +8,10 @@
 
 #include <cstring>
 #include <dlfcn.h>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <vector>
 
 namespace tilewright {
 namespace {
@@ -21,6 +25,33 @@ constexpr char kOwner[sizeof tw_rt_note::owner] = TW_RT_NOTE_OWNER;
 
 std::string versionText(uint32_t version) { return std::to_string(version); }
 
+/// The note of a half, found right. Throws Error: IO, CORRUPT, INCOMPATIBLE, NOT_FOUND.
+tw_rt_note noteOf(const std::string &file) {
+  const FileBytes bytes = FileBytes::map(file);
+  const std::span<const uint8_t> section =
+      findElfSection(bytes.bytes(), TW_RT_NOTE_SECTION, file, "runtime half of a plugin");
+  tw_rt_note note;
+  if (section.size() < sizeof note)
+    throw Error(TW_CORRUPT, file + ": its note has " + std::to_string(section.size()) + " bytes, wanted " +
+                                std::to_string(sizeof note));
+  std::memcpy(&note, section.data(), sizeof note);
+  const auto &d = note.descriptor;
+  const auto ended = [](const auto &text) { return std::memchr(text, 0, sizeof text) != nullptr; };
+  if (note.owner_bytes != sizeof TW_RT_NOTE_OWNER || std::memcmp(note.owner, kOwner, sizeof kOwner) ||
+      note.type != TW_RT_NOTE_TYPE || std::memcmp(d.magic, kMagic, sizeof kMagic) || note.descriptor_bytes != d.size ||
+      d.size < sizeof d || !ended(d.name) || !ended(d.version) || !ended(d.policies))
+    throw Error(TW_CORRUPT, file + ": its note is damaged; build the plugin again");
+  if (d.api_version != TW_RT_API_VERSION)
+    throw Error(TW_INCOMPATIBLE, file + ": found runtime-half API version " + versionText(d.api_version) + ", wanted " +
+                                     versionText(TW_RT_API_VERSION) + "; build the plugin for this Tilewright");
+  return note;
+}
+
+std::vector<std::string> wordsOf(const char *text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
 } // namespace
 
 void throwHalfError(const std::string &where, tw_status status, const char *text) {
@@ -28,6 +59,26 @@ void throwHalfError(const std::string &where, tw_status status, const char *text
   const bool known = status > TW_OK && status <= TW_INTERNAL;
   throw Error(known ? status : TW_INTERNAL,
               where + ": " + (*text ? text : std::string("status ") + std::to_string(static_cast<int>(status))));
+}
+
+std::string pluginOfPolicy(const std::string &policy) {
+  std::set<std::string> known;
+  for (const std::string &file : runtimeHalves(pluginFolders())) {
+    try {
+      const tw_rt_note note = noteOf(file);
+      for (const std::string &word : wordsOf(note.descriptor.policies)) {
+        if (word == policy)
+          return note.descriptor.name;
+        known.insert(word);
+      }
+    } catch (const Error &) { // another plugin's fault is told when that one is wanted
+    }
+  }
+  std::string words;
+  for (const std::string &word : known)
+    words += (words.empty() ? "" : ", ") + word;
+  throw Error(TW_NOT_FOUND, "policy '" + policy + "': found no plugin that has it; those in the plugin folders have " +
+                                (words.empty() ? "none" : words));
 }
 
 std::unique_ptr<RuntimeHalf> RuntimeHalf::load(const std::string &plugin, const std::string &version,
@@ -41,23 +92,8 @@ std::unique_ptr<RuntimeHalf> RuntimeHalf::load(const std::string &plugin, const 
 }
 
 void RuntimeHalf::readNote(const std::string &plugin, const std::string &version) {
-  const FileBytes bytes = FileBytes::map(file);
-  const std::span<const uint8_t> section =
-      findElfSection(bytes.bytes(), TW_RT_NOTE_SECTION, file, "runtime half of a plugin");
-  tw_rt_note note;
-  if (section.size() < sizeof note)
-    throw Error(TW_CORRUPT, file + ": its note has " + std::to_string(section.size()) + " bytes, wanted " +
-                                std::to_string(sizeof note));
-  std::memcpy(&note, section.data(), sizeof note);
-  auto &d = note.descriptor;
-  const bool ended = std::memchr(d.name, 0, sizeof d.name) && std::memchr(d.version, 0, sizeof d.version);
-  if (note.owner_bytes != sizeof TW_RT_NOTE_OWNER || std::memcmp(note.owner, kOwner, sizeof kOwner) ||
-      note.type != TW_RT_NOTE_TYPE || std::memcmp(d.magic, kMagic, sizeof kMagic) || note.descriptor_bytes != d.size ||
-      d.size < sizeof d || !ended)
-    throw Error(TW_CORRUPT, file + ": its note is damaged; build the plugin again");
-  if (d.api_version != TW_RT_API_VERSION)
-    throw Error(TW_INCOMPATIBLE, file + ": found runtime-half API version " + versionText(d.api_version) + ", wanted " +
-                                     versionText(TW_RT_API_VERSION) + "; build the plugin for this Tilewright");
+  const tw_rt_note note = noteOf(file);
+  const auto &d = note.descriptor;
   if (plugin != d.name)
     throw Error(TW_INCOMPATIBLE, file + ": found the half of plugin '" + d.name + "', wanted that of '" + plugin +
                                      "'; was the file renamed?");
@@ -110,7 +146,7 @@ const tw_rt_host &runtimeHalfHost() {
   static const tw_rt_host host = {sizeof host,       TW_RT_API_VERSION,   tw_last_error,     tw_model_load,
                                   tw_model_release,  tw_model_vocab_size, tw_model_context,  tw_model_describe,
                                   tw_session_create, tw_session_release,  tw_session_length, tw_session_truncate,
-                                  tw_step,           tw_tokenize,         tw_detokenize};
+                                  tw_step,           tw_tokenize,         tw_detokenize,     tw_token_text};
   return host;
 }
 

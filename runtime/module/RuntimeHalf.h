@@ -39,6 +39,10 @@ private:
   void *attached = nullptr;
 };
 
+/// The plugin whose runtime half has the policy; the first in the order of the plugin folders. Only notes are read.
+/// Throws Error(NOT_FOUND) with the policies that there are.
+std::string pluginOfPolicy(const std::string &policy);
+
 /// Throws Error with a half's status and message.
 [[noreturn]] void throwHalfError(const std::string &where, tw_status status, const char *text);
 

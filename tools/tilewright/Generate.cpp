@@ -5,6 +5,7 @@
 #include "runtime/api/Error.h"
 #include "runtime/api/Generate.h"
 #include "runtime/api/Handles.h"
+#include "runtime/module/RuntimeHalf.h"
 #include "runtime/tokenize/ChatTemplate.h"
 
 #include <nlohmann/json.hpp>
@@ -22,6 +23,7 @@ struct GenerateCommand {
   bool chat = false, ignoreEnd = false, quiet = false;
   int64_t maxTokens = 256;
   SamplerOptions sampling;
+  std::string speculate;
   std::string idsOut;
 };
 
@@ -73,6 +75,11 @@ void printStatistics(const GenerateResult &result, tw_model *model) {
                static_cast<long long>(result.decodedTokens), result.decodeTokensPerSecond(),
                description.value("numerics", "").c_str(), description.value("kv_element", "").c_str(),
                description.value("level", "").c_str());
+  if (result.decodeSteps > 0 && result.draftedTokens > 0)
+    std::fprintf(stderr, "drafted %lld tokens, %lld stood (%.0f %%): %.2f tokens a step\n",
+                 static_cast<long long>(result.draftedTokens), static_cast<long long>(result.acceptedTokens),
+                 100.0 * static_cast<double>(result.acceptedTokens) / static_cast<double>(result.draftedTokens),
+                 static_cast<double>(result.decodedTokens) / static_cast<double>(result.decodeSteps));
   std::fprintf(stderr, "memory: weights %.1f MB, caches %.1f MB, activations %.1f MB\n",
                static_cast<double>(result.memory.weights) / 1e6, static_cast<double>(result.memory.caches) / 1e6,
                static_cast<double>(result.memory.arenas) / 1e6);
@@ -82,6 +89,9 @@ void runGenerate(const GenerateCommand &options) {
   if (options.maxTokens < 0)
     throw Failure(BadInput, "--max-tokens is " + std::to_string(options.maxTokens) + "; wanted a number >= 0");
   checkSamplerOptions(options.sampling);
+  std::string policy;
+  if (!options.speculate.empty())
+    policy = pluginOfPolicy(options.speculate.substr(0, options.speculate.find(':')));
   ModelPointer model = loadModel(options.model);
   const Tokenizer &tokenizer = tokenizerOf(model.get());
   std::vector<int32_t> prompt = promptIds(options, tokenizer);
@@ -104,6 +114,8 @@ void runGenerate(const GenerateCommand &options) {
     wanted.maxTokens = options.maxTokens;
     wanted.sampling = options.sampling;
     wanted.stopAtEnd = !options.ignoreEnd;
+    wanted.policy = policy;
+    wanted.policyOptions = options.speculate;
     Outcome outcome = generate(
         model.get(), session.get(), prompt, wanted,
         [](int32_t, std::string_view text) {
@@ -153,6 +165,10 @@ void addGenerate(CLI::App &app) {
       ->capture_default_str();
   command->add_option("--seed", options->sampling.seed, "Of the sampler; the same seed gives the same text")
       ->capture_default_str();
+  command
+      ->add_option("--speculate", options->speculate,
+                   "Draft tokens, and compute the logits of several in one step: a plugin's policy, as ngram:4")
+      ->type_name("POLICY[:ARGUMENT]");
   command->add_flag("--ignore-end", options->ignoreEnd, "Go on behind the end-of-text token");
   command->add_option("--ids-out", options->idsOut,
                       "Write {\"prompt_ids\": [...], \"ids\": [...]}, the end token included");

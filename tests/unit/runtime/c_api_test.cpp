@@ -258,6 +258,15 @@ TEST(CInterface, TokenizesAndDetokenizes) {
   expectError(tw_detokenize(model, some, 1, nullptr, 8, &length), TW_INVALID, "text is NULL");
   expectError(tw_detokenize(model, some, 1, text, 8, nullptr), TW_INVALID, "length is NULL");
 
+  ASSERT_EQ(tw_token_text(model, 1, text, 8, &length), TW_OK) << tw_last_error();
+  EXPECT_EQ(std::string(text, length), "</s>");
+  expectError(tw_token_text(model, 1, text, 2, &length), TW_EXHAUSTED, "a buffer of 2 bytes, 4 needed");
+  expectError(tw_token_text(model, 5, text, 8, &length), TW_INVALID, "5");
+  expectError(tw_token_text(model, -1, text, 8, &length), TW_INVALID, "-1");
+  expectError(tw_token_text(model, 1, nullptr, 8, &length), TW_INVALID, "text is NULL");
+  expectError(tw_token_text(model, 1, text, 8, nullptr), TW_INVALID, "length is NULL");
+
   FakeModel mute;
+  expectError(tw_token_text(mute, 1, text, 8, &length), TW_NOT_FOUND, "has no tokenizer inside");
   expectError(tw_tokenize(mute, "a", 1, 0, ids, 8, &count), TW_NOT_FOUND, "has no tokenizer inside");
 }

@@ -184,6 +184,35 @@ TEST(RuntimeHalf, DamagedFiles) {
   EXPECT_EQ(status(), TW_OK) << tw_last_error();
 }
 
+// A policy is found by its name in the notes; files that are no halves are passed over.
+TEST(RuntimeHalf, IsFoundByItsPolicy) {
+  PluginPath path(kHalves);
+  EXPECT_EQ(pluginOfPolicy("one"), "fake_verifies");
+  EXPECT_EQ(pluginOfPolicy("another"), "fake_verifies");
+  auto message = [](const char *policy) -> std::string {
+    try {
+      return pluginOfPolicy(policy);
+    } catch (const Error &error) {
+      EXPECT_EQ(error.code(), TW_NOT_FOUND);
+      return error.message();
+    }
+  };
+  // Shipped halves may be there as well.
+  const auto refused = [&](const std::string &policy) {
+    return message(policy.c_str())
+        .starts_with("policy '" + policy + "': found no plugin that has it; those in the plugin folders have ");
+  };
+  for (const char *none : {"on", "one another", "", "../one"})
+    EXPECT_TRUE(refused(none)) << none;
+  EXPECT_NE(message("on").find(" another, "), std::string::npos);
+  TemporaryFolder folder;
+  std::ofstream(folder.path("libtilewright_text_rt.so")) << "no library";
+  PluginPath empty(folder.path());
+  EXPECT_TRUE(refused("one"));
+  copyOf(folder, "fake_verifies", "fake_verifies");
+  EXPECT_EQ(pluginOfPolicy("one"), "fake_verifies");
+}
+
 // Whatever is drafted, and whoever judges it, the text is the one without a policy, and so is what the session holds.
 TEST(DraftPolicy, LeavesTheTextAsItIs) {
   PluginPath path(kHalves);
@@ -311,6 +340,7 @@ TEST(DraftPolicy, EachFaultHasItsMessage) {
       {"fake_without_policy", "right", TW_UNSUPPORTED, "has no policy that drafts tokens"},
       {"fake", "", TW_INVALID, "_rt.so: policy: unknown kind ''"},
       {"fake", "fails", TW_EXHAUSTED, "_rt.so: policy_draft: status 6"},
+      {"fake", "gives up", TW_EXHAUSTED, "_rt.so: policy_draft: had enough after 6 tokens"},
       {"fake", "too many", TW_INTERNAL, "policy_draft made 17 tokens, wanted at most 16"},
       {"fake", "outside", TW_INTERNAL, "policy_draft made token 300, wanted 0 to 299"},
       {"fake_verifies", "too far", TW_INTERNAL, "policy_verify accepted 17 of 16 tokens and chose token 0 of 300"},

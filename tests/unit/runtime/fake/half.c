@@ -25,14 +25,17 @@
 #endif
 
 #ifndef HALF_NOTE_API
-TW_RT_NOTE(HALF_NOTE_NAME, "1.2.3")
+#ifndef HALF_POLICIES
+#define HALF_POLICIES ""
+#endif
+TW_RT_NOTE(HALF_NOTE_NAME, "1.2.3", HALF_POLICIES)
 #else
 __attribute__((section(TW_RT_NOTE_SECTION), used, aligned(8))) const tw_rt_note tilewright_rt_note = {
     sizeof TW_RT_NOTE_OWNER,
     sizeof(((tw_rt_note *)0)->descriptor),
     TW_RT_NOTE_TYPE,
     TW_RT_NOTE_OWNER,
-    {TW_RT_NOTE_MAGIC, sizeof(((tw_rt_note *)0)->descriptor), HALF_NOTE_API, HALF_NOTE_NAME, "1.2.3"}};
+    {TW_RT_NOTE_MAGIC, sizeof(((tw_rt_note *)0)->descriptor), HALF_NOTE_API, HALF_NOTE_NAME, "1.2.3", ""}};
 #endif
 
 static const tw_rt_host *host;
@@ -74,8 +77,13 @@ static tw_status create(void *instance, tw_model *model, tw_session *session, co
   return TW_OK;
 }
 
-static tw_status draft(tw_rt_policy *policy, const int32_t *history, int64_t history_count, int32_t *tokens,
-                       int64_t capacity, int64_t *drafted) {
+static tw_status draft(tw_rt_policy *policy, const tw_rt_draft_request *request, int32_t *tokens, int64_t *drafted,
+                       tw_rt_message *message) {
+  const int64_t capacity = request->capacity, history_count = request->history_count;
+  if (!strcmp(policy->kind, "gives up")) {
+    snprintf(message->text, message->capacity, "had enough after %lld tokens", (long long)history_count);
+    return TW_EXHAUSTED;
+  }
   if (!strcmp(policy->kind, "fails"))
     return TW_EXHAUSTED;
   if (!strcmp(policy->kind, "too many")) {
@@ -88,7 +96,7 @@ static tw_status draft(tw_rt_policy *policy, const int32_t *history, int64_t his
       tokens[0] = FAKE_VOCAB;
     return TW_OK;
   }
-  int token = history[history_count - 1];
+  int token = request->history[history_count - 1];
   int64_t count = strcmp(policy->kind, "none") ? capacity : 0;
   if (!strcmp(policy->kind, "mixed"))
     count = capacity < policy->drafts % 5 ? capacity : policy->drafts % 5;
@@ -105,7 +113,9 @@ static tw_status draft(tw_rt_policy *policy, const int32_t *history, int64_t his
 
 #ifdef HALF_VERIFIES
 // The rule of the host, by the host's functions; "greedy" needs none of them.
-static tw_status verify(tw_rt_policy *policy, const tw_rt_verdict_request *r, int64_t *accepted, int32_t *next) {
+static tw_status verify(tw_rt_policy *policy, const tw_rt_verdict_request *r, int64_t *accepted, int32_t *next,
+                        tw_rt_message *message) {
+  (void)message;
   int32_t text[4096];
   double probabilities[FAKE_VOCAB];
   if (!strcmp(policy->kind, "too far")) {
@@ -116,12 +126,12 @@ static tw_status verify(tw_rt_policy *policy, const tw_rt_verdict_request *r, in
   memcpy(text, r->history, (size_t)r->history_count * sizeof *text);
   for (int64_t i = 0;; ++i) {
     const float *row = r->logits + i * r->row;
-    tw_status status = r->distribution(r->sampler, row, text, r->history_count + i, probabilities);
+    tw_status status = r->sampler->distribution(r->sampler->data, row, text, r->history_count + i, probabilities);
     if (status)
       return status;
-    const double u = r->uniform(r->sampler);
+    const double u = r->sampler->uniform(r->sampler->data);
     double before = 0;
-    for (*next = 0; *next + 1 < r->choices; ++*next)
+    for (*next = 0; *next + 1 < r->sampler->choices; ++*next)
       if ((before += probabilities[*next]) > u)
         break;
     *accepted = i;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A second, smaller model that drafts for the first.
+#pragma once
+
+#include "runtime/api/runtime_half.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tilewright::speculative_decoding {
+
+class DraftModel {
+public:
+  /// Loads the model of `folder`. Throws Fault: what loading says; UNSUPPORTED when a token that both models have is
+  /// not the same one in both, naming the first.
+  DraftModel(const tw_rt_host &host, tw_model *target, const std::string &folder);
+
+  /// At most `capacity` tokens to follow `history` (not empty), each drawn as the text's sampler draws;
+  /// `distribution(i)` is what the i-th was drawn from. Fewer, or none, when the draft model's context is full or a
+  /// token of the history is none of its own. Throws Fault with what its step or the sampler says.
+  std::vector<int32_t> draft(std::span<const int32_t> history, size_t capacity, const tw_rt_sampler &sampler);
+
+  /// [choices], of the i-th token of the last draft.
+  std::span<const double> distribution(size_t i) const { return distributions[i]; }
+
+  /// Tokens that its session holds: of the last history, and of the draft but for its last one.
+  int64_t held() const { return static_cast<int64_t>(tokens.size()); }
+
+private:
+  void checkVocabulary(tw_model *target, const std::string &folder) const;
+  /// Its logits behind `history` when the session holds just that; what it held already is not computed again.
+  void readTo(std::span<const int32_t> history);
+
+  struct Release {
+    const tw_rt_host *host;
+    void operator()(tw_model *model) const { host->model_release(model); }
+    void operator()(tw_session *session) const { host->session_release(session); }
+  };
+
+  const tw_rt_host &host;
+  std::unique_ptr<tw_model, Release> model;
+  std::unique_ptr<tw_session, Release> session;
+  int64_t vocabulary = 0;
+  std::vector<int32_t> tokens; ///< in the session
+  std::vector<float> logits;   ///< [vocabulary], behind them
+  std::vector<std::vector<double>> distributions;
+};
+
+} // namespace tilewright::speculative_decoding

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "plugins/speculative_decoding/Golden.h"
+
+#include "frontend/api/GoldenCase.h"
+#include "plugins/speculative_decoding/Rules.h"
+
+namespace tilewright::speculative_decoding {
+
+namespace {
+
+/// Row `index` of the last dimension.
+template <typename T> std::span<const T> rowOf(const std::vector<T> &values, int64_t index, int64_t width) {
+  return std::span(values).subspan(index * width, width);
+}
+
+/// Rounds of `draft` [R, K], judged one by one.
+template <typename JudgeRound> void judgeRounds(GoldenHostCase &c, int64_t wantedDrafts, JudgeRound &&judgeRound) {
+  const GoldenTensor &draft = *c.stored("draft");
+  const int64_t rounds = draft.shape[0], drafted = draft.shape[1];
+  if (drafted != wantedDrafts)
+    return c.unsupported("draft of another width than K");
+  std::vector<int64_t> accepted, next;
+  for (int64_t round = 0; round < rounds; ++round) {
+    const auto ids = rowOf(draft.integers, round, drafted);
+    const Verdict verdict = judgeRound(round, std::vector<int32_t>(ids.begin(), ids.end()));
+    accepted.push_back(verdict.accepted);
+    next.push_back(verdict.next);
+  }
+  c.output("accepted", GoldenTensor::ints({rounds}, accepted));
+  c.output("next_token", GoldenTensor::ints({rounds}, next));
+}
+
+void judgeGreedily(GoldenHostCase &c, int64_t drafted) {
+  if (!c.inputs({{"target_logits", 3}, {"draft", 2}}))
+    return;
+  const GoldenTensor &logits = *c.stored("target_logits"); // [R, K + 1, V]
+  const int64_t width = logits.shape[2];
+  judgeRounds(c, drafted, [&](int64_t round, const std::vector<int32_t> &ids) {
+    std::vector<int32_t> best;
+    for (int64_t i = 0; i <= drafted; ++i) {
+      const auto row = rowOf(logits.reals, round * (drafted + 1) + i, width);
+      best.push_back(static_cast<int32_t>(llvm::max_element(row) - row.begin()));
+    }
+    return judgeGreedy(ids, best);
+  });
+}
+
+void judgeBySampling(GoldenHostCase &c, int64_t drafted) {
+  if (!c.inputs({{"p", 3}, {"q", 3}, {"draft", 2}, {"u_accept", 2}, {"u_resample", 1}}))
+    return;
+  const GoldenTensor &p = *c.stored("p"), &q = *c.stored("q"); // [R, K + 1, V], [R, K, V]
+  const int64_t width = p.shape[2];
+  judgeRounds(c, drafted, [&](int64_t round, const std::vector<int32_t> &ids) {
+    // The stored numbers belong to places, and judging asks for one a place and one for the next token.
+    int64_t place = 0;
+    bool judged = false;
+    Judgement from;
+    from.target = [&](size_t i) {
+      place = i;
+      judged = false;
+      return rowOf(p.reals, round * (drafted + 1) + place, width);
+    };
+    from.draft = [&](size_t i) { return rowOf(q.reals, round * drafted + i, width); };
+    from.uniform = [&] {
+      if (std::exchange(judged, true) || place == drafted)
+        return c.stored("u_resample")->reals[round];
+      return c.stored("u_accept")->reals[round * drafted + place];
+    };
+    return judge(ids, from);
+  });
+}
+
+} // namespace
+
+void computeGolden(GoldenHostCase &c) {
+  const int64_t drafted = c.integer("K");
+  if (c.oneOf("mode", {"greedy", "sampling"}, "sampling") == "greedy")
+    return judgeGreedily(c, drafted);
+  c.oneOf("accept", {"u < min(1, p/q)"});
+  judgeBySampling(c, drafted);
+}
+
+} // namespace tilewright::speculative_decoding
