@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/api/GoldenCase.h"
 #include "plugins/api/PluginNote.h"
 #include "plugins/grouped_query_attention/Share.h"
 
@@ -15,6 +16,9 @@ extern "C" const tw_plugin *tilewrightPlugin() {
         registry->add({"share", "grouped-query-attention-share", {}, {}, {}, [](const tilewright::PipelineOptions &) {
                          return tilewright::grouped_query_attention::createShare();
                        }});
+      },
+      [](tw_golden_registry *registry) {
+        registry->add("grouped_query_attention", tilewright::grouped_query_attention::buildGolden);
       }};
   return &plugin;
 }

@@ -4,6 +4,10 @@
 
 #include "mlir/Pass/Pass.h"
 
+namespace tilewright {
+class GoldenCase; // frontend/api/GoldenCase.h
+}
+
 namespace tilewright::grouped_query_attention {
 
 /// grouped-query-attention-share (stage share): where keys and values are repeated, head by head, before tw.attention, the
@@ -15,5 +19,8 @@ namespace tilewright::grouped_query_attention {
 /// (repeat_interleave, expand and reshape), concatenations of slices of heads, and gathers of heads by constant indices. A
 /// repeat of the whole list of heads (head h is h % Hkv) is another function, is left alone, and its receipt says so.
 std::unique_ptr<mlir::Pass> createShare();
+
+/// Graph of a golden case of this technique.
+void buildGolden(GoldenCase &golden);
 
 } // namespace tilewright::grouped_query_attention

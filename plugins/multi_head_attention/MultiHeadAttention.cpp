@@ -51,6 +51,28 @@ template <typename Op> LogicalResult checkBias(Op op, StringRef name, Value bias
   return success();
 }
 
+/// `width`: of a head.
+template <typename Op> LogicalResult checkHeadNorms(Op op, int64_t width) { // (C8)
+  StringRef kind = op.getQkNorm();
+  for (auto [name, parameter, needsLayer] : {std::tuple("query norm weight", op.getQueryNormWeight(), false),
+                                             {"query norm bias", op.getQueryNormBias(), true},
+                                             {"key norm weight", op.getKeyNormWeight(), false},
+                                             {"key norm bias", op.getKeyNormBias(), true}}) {
+    if (!parameter)
+      continue;
+    if (kind == "none" || (needsLayer && kind != "layer"))
+      return op.emitOpError("has a ") << name << ", which qk_norm \"" << kind << "\" does not take";
+    if (typeOf(parameter).getRank() != 1 || typeOf(parameter).getDimSize(0) != width)
+      return op.emitOpError("wants a ") << name << " of shape [" << width << "], found " << typeOf(parameter);
+  }
+  std::optional<APFloat> epsilon = op.getQkNormEpsilon();
+  if (kind == "none" && epsilon)
+    return op.emitOpError("has a qk_norm_epsilon and no qk_norm");
+  if (kind != "none" && !(epsilon && epsilon->isFinite() && !epsilon->isNegative()))
+    return op.emitOpError("wants a finite qk_norm_epsilon of at least 0");
+  return success();
+}
+
 /// Keys and values come from `source`.
 template <typename Op> LogicalResult checkModule(Op op, Value source) {
   if (failed(checkSequence(op, "an input", op.getInput())) || failed(checkSequence(op, "a source", source)))
@@ -68,6 +90,8 @@ template <typename Op> LogicalResult checkModule(Op op, Value source) {
     return op.emitOpError("has query heads of width ")
            << width << " and key heads of width " << typeOf(op.getKeyWeight()).getDimSize(0) / kvHeads
            << ", wanted equal ones";
+  if (failed(checkHeadNorms(op, width)))
+    return failure();
   int64_t joined = typeOf(op.getValueWeight()).getDimSize(0) / kvHeads * heads;
   if (op.getOutputWeight() && failed(checkWeight(op, "output", op.getOutputWeight(), 1, joined)))
     return failure();
@@ -98,6 +122,14 @@ template <typename Op> Value lower(Op op, Value source, StringRef causal, OpBuil
   Value q = tw::splitHeads(b, tw::linear(b, op.getInput(), op.getQueryWeight(), op.getQueryBias()), heads);
   Value k = tw::splitHeads(b, tw::linear(b, source, op.getKeyWeight(), op.getKeyBias()), kvHeads);
   Value v = tw::splitHeads(b, tw::linear(b, source, op.getValueWeight(), op.getValueBias()), kvHeads);
+  if (op.getQkNorm() != "none") {
+    double epsilon = op.getQkNormEpsilon()->convertToDouble();
+    auto norm = [&](Value x, Value weight, Value bias) {
+      return op.getQkNorm() == "rms" ? tw::rmsNorm(b, x, weight, epsilon) : tw::layerNorm(b, x, weight, bias, epsilon);
+    };
+    q = norm(q, op.getQueryNormWeight(), op.getQueryNormBias());
+    k = norm(k, op.getKeyNormWeight(), op.getKeyNormBias());
+  }
   double scale = op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(double(typeOf(q).getDimSize(3)));
   Value joined = tw::joinHeads(b, tw::attention(b, q, k, v, {.mask = op.getMask(), .scale = scale, .causal = causal}));
   return op.getOutputWeight() ? tw::linear(b, joined, op.getOutputWeight(), op.getOutputBias()) : joined;

@@ -18,6 +18,7 @@ def MultiHeadAttention_Dialect : Dialect {
 }
 
 def MultiHeadAttention_CausalKind : Tw_OneOf<["none", "end", "start"]>;
+def MultiHeadAttention_NormKind : Tw_OneOf<["none", "rms", "layer"]>;
 
 class MultiHeadAttention_ModuleOp<string mnemonic, dag leading, dag trailing> : Op<MultiHeadAttention_Dialect, mnemonic,
     [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<ReferenceLowering>]> {
@@ -25,7 +26,10 @@ class MultiHeadAttention_ModuleOp<string mnemonic, dag leading, dag trailing> : 
     Tw_AnyTensor:$query_weight, Tw_AnyTensor:$key_weight, Tw_AnyTensor:$value_weight, Optional<Tw_AnyTensor>:$output_weight,
     Optional<Tw_FloatTensor>:$query_bias, Optional<Tw_FloatTensor>:$key_bias, Optional<Tw_FloatTensor>:$value_bias,
     Optional<Tw_FloatTensor>:$output_bias, Optional<Tw_BoolTensor>:$mask,
-    I64Attr:$heads, I64Attr:$kv_heads, OptionalAttr<F64Attr>:$scale), trailing);
+    Optional<Tw_FloatTensor>:$query_norm_weight, Optional<Tw_FloatTensor>:$query_norm_bias,
+    Optional<Tw_FloatTensor>:$key_norm_weight, Optional<Tw_FloatTensor>:$key_norm_bias,
+    I64Attr:$heads, I64Attr:$kv_heads, OptionalAttr<F64Attr>:$scale,
+    DefaultValuedAttr<MultiHeadAttention_NormKind, "\"none\"">:$qk_norm, OptionalAttr<F64Attr>:$qk_norm_epsilon), trailing);
   let results = (outs Tw_FloatTensor:$result);
   let hasVerifier = 1;
 }
@@ -38,10 +42,13 @@ def MultiHeadAttention_SelfAttentionOp : MultiHeadAttention_ModuleOp<"self_atten
     `y = concat_h softmax(scale q_h k_g^T, masked) v_g Wo^T + bo`, `g = h / (H / Hkv)`. `scale` is `1 / sqrt(D)` by default, D the
     width of a query head. Without an output weight the concatenated heads are the result.
 
+    With `qk_norm` each query head and each key head is normalised over its D elements before they are multiplied, by its root
+    mean square (`rms`) or as a layer norm (`layer`), with `qk_norm_epsilon` and parameters that all heads share.
+
     Example:
     ```mlir
     %y = "multi_head_attention.self_attention"(%x, %wq, %wk, %wv, %wo) {heads = 4 : i64, kv_heads = 2 : i64, causal = "end",
-      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>}
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
       : (tensor<2x?x32xf32>, tensor<32x32xf32>, tensor<16x32xf32>, tensor<16x32xf32>, tensor<32x32xf32>) -> tensor<2x?x32xf32>
     ```
     Constraints:
@@ -50,6 +57,8 @@ def MultiHeadAttention_SelfAttentionOp : MultiHeadAttention_ModuleOp<"self_atten
     - (C4) biases have their weight's number of rows; an output bias needs an output weight.
     - (C5) the result is [B, T, O], or [B, T, H * Dv] without an output weight. (C6) scale, if given, is finite.
     - (C7) the mask is as in `tw.attention`.
+    - (C8) parameters of the norms have shape [D]; biases are for `layer` alone; with `none` there are neither parameters nor an
+      epsilon, with the others the epsilon is finite and not negative.
   }];
 }
 
@@ -63,7 +72,7 @@ def MultiHeadAttention_CrossAttentionOp
     Example:
     ```mlir
     %y = "multi_head_attention.cross_attention"(%x, %c, %wq, %wk, %wv) {heads = 4 : i64, kv_heads = 4 : i64,
-      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0>}
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
       : (tensor<2x5x32xf32>, tensor<2x7x24xf32>, tensor<32x32xf32>, tensor<32x24xf32>, tensor<32x24xf32>) -> tensor<2x5x32xf32>
     ```
     Constraints: those of `self_attention`, with

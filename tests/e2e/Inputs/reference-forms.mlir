@@ -37,6 +37,6 @@ func.func @dense_flash(%q: !q, %k: !k, %v: !k) -> !q {
 }
 // An op that has nothing but a reference lowering.
 func.func @self_attention(%x: tensor<2x5x12xf32>, %wq: tensor<12x12xf32>, %wk: tensor<6x12xf32>, %wv: tensor<6x12xf32>) -> tensor<2x5x12xf32> {
-  %y = "multi_head_attention.self_attention"(%x, %wq, %wk, %wv) {heads = 4 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0>} : (tensor<2x5x12xf32>, tensor<12x12xf32>, tensor<6x12xf32>, tensor<6x12xf32>) -> tensor<2x5x12xf32>
+  %y = "multi_head_attention.self_attention"(%x, %wq, %wk, %wv) {heads = 4 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x5x12xf32>, tensor<12x12xf32>, tensor<6x12xf32>, tensor<6x12xf32>) -> tensor<2x5x12xf32>
   return %y : tensor<2x5x12xf32>
 }

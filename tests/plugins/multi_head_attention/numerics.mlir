@@ -17,7 +17,7 @@ func.func @test_bias() {
   %bk = tw.slice %pb dim 0 start 24 size 24 : tensor<72xf32> -> tensor<24xf32>
   %bv = tw.slice %pb dim 0 start 48 size 24 : tensor<72xf32> -> tensor<24xf32>
   %bo = tw.constant {{mha_bias:in.out_proj_bias}}
-  %o = "multi_head_attention.self_attention"(%x, %wq, %wk, %wv, %wo, %bq, %bk, %bv, %bo) {heads = 4 : i64, kv_heads = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0>} : (tensor<2x7x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24xf32>, tensor<24xf32>, tensor<24xf32>, tensor<24xf32>) -> tensor<2x7x24xf32>
+  %o = "multi_head_attention.self_attention"(%x, %wq, %wk, %wv, %wo, %bq, %bk, %bv, %bo) {heads = 4 : i64, kv_heads = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>} : (tensor<2x7x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24xf32>, tensor<24xf32>, tensor<24xf32>, tensor<24xf32>) -> tensor<2x7x24xf32>
   %y = tw.constant {{mha_bias:out.y}}
   check.expect_close %o, %y {absolute = {{mha_bias:limit out.y}} : f64} : tensor<2x7x24xf32>
   return
@@ -30,7 +30,7 @@ func.func @test_causal() {
   %wk = tw.slice %p dim 0 start 24 size 24 : tensor<72x24xf32> -> tensor<24x24xf32>
   %wv = tw.slice %p dim 0 start 48 size 24 : tensor<72x24xf32> -> tensor<24x24xf32>
   %wo = tw.constant {{mha_nobias_causal:in.out_proj_weight}}
-  %o = "multi_head_attention.self_attention"(%x, %wq, %wk, %wv, %wo) {heads = 4 : i64, kv_heads = 4 : i64, causal = "end", operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>} : (tensor<2x7x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>) -> tensor<2x7x24xf32>
+  %o = "multi_head_attention.self_attention"(%x, %wq, %wk, %wv, %wo) {heads = 4 : i64, kv_heads = 4 : i64, causal = "end", operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x7x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>) -> tensor<2x7x24xf32>
   %y = tw.constant {{mha_nobias_causal:out.y}}
   check.expect_close %o, %y {absolute = {{mha_nobias_causal:limit out.y}} : f64} : tensor<2x7x24xf32>
   return
@@ -49,7 +49,7 @@ func.func @test_cross() {
   %bk = tw.slice %pb dim 0 start 24 size 24 : tensor<72xf32> -> tensor<24xf32>
   %bv = tw.slice %pb dim 0 start 48 size 24 : tensor<72xf32> -> tensor<24xf32>
   %bo = tw.constant {{cross_attention:in.out_proj_bias}}
-  %o = "multi_head_attention.cross_attention"(%x, %c, %wq, %wk, %wv, %wo, %bq, %bk, %bv, %bo) {heads = 4 : i64, kv_heads = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0>} : (tensor<2x5x24xf32>, tensor<2x9x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24xf32>, tensor<24xf32>, tensor<24xf32>, tensor<24xf32>) -> tensor<2x5x24xf32>
+  %o = "multi_head_attention.cross_attention"(%x, %c, %wq, %wk, %wv, %wo, %bq, %bk, %bv, %bo) {heads = 4 : i64, kv_heads = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>} : (tensor<2x5x24xf32>, tensor<2x9x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24x24xf32>, tensor<24xf32>, tensor<24xf32>, tensor<24xf32>, tensor<24xf32>) -> tensor<2x5x24xf32>
   %y = tw.constant {{cross_attention:out.y}}
   check.expect_close %o, %y {absolute = {{cross_attention:limit out.y}} : f64} : tensor<2x5x24xf32>
   return
@@ -65,7 +65,7 @@ func.func @test_grouped() {
   %b_k = tw.constant {{gqa_module:in.b_k}}
   %b_v = tw.constant {{gqa_module:in.b_v}}
   %b_o = tw.constant {{gqa_module:in.b_o}}
-  %o = "multi_head_attention.self_attention"(%x, %w_q, %w_k, %w_v, %w_o, %b_q, %b_k, %b_v, %b_o) {heads = 6 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0>} : (tensor<2x7x20xf32>, tensor<30x20xf32>, tensor<10x20xf32>, tensor<10x20xf32>, tensor<20x30xf32>, tensor<30xf32>, tensor<10xf32>, tensor<10xf32>, tensor<20xf32>) -> tensor<2x7x20xf32>
+  %o = "multi_head_attention.self_attention"(%x, %w_q, %w_k, %w_v, %w_o, %b_q, %b_k, %b_v, %b_o) {heads = 6 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>} : (tensor<2x7x20xf32>, tensor<30x20xf32>, tensor<10x20xf32>, tensor<10x20xf32>, tensor<20x30xf32>, tensor<30xf32>, tensor<10xf32>, tensor<10xf32>, tensor<20xf32>) -> tensor<2x7x20xf32>
   %y = tw.constant {{gqa_module:out.y}}
   check.expect_close %o, %y {absolute = {{gqa_module:limit out.y}} : f64} : tensor<2x7x20xf32>
   return

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "plugins/multi_head_attention/MultiHeadAttention.h"
+
+namespace tilewright::multi_head_attention {
+
+using namespace mlir;
+
+namespace {
+
+class Expand : public PassWrapper<Expand, OperationPass<>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Expand)
+
+  StringRef getArgument() const final { return "multi-head-attention-expand"; }
+  StringRef getDescription() const final {
+    return "Takes attention modules apart into projections and tw.attention, which other passes know";
+  }
+
+  void runOnOperation() final {
+    SmallVector<ReferenceLowering> modules;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<SelfAttentionOp, CrossAttentionOp>(op))
+        modules.push_back(cast<ReferenceLowering>(op));
+    });
+    for (ReferenceLowering module : modules) {
+      OpBuilder builder(module);
+      FailureOr<SmallVector<Value>> values = module.lowerToReference(builder);
+      if (failed(values))
+        return signalPassFailure();
+      module->replaceAllUsesWith(*values);
+      module->erase();
+    }
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createExpand() { return std::make_unique<Expand>(); }
+
+} // namespace tilewright::multi_head_attention
