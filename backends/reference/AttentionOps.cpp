@@ -148,7 +148,8 @@ template <typename Real> FailureOr<Array<Real>> ragged(tw::AttentionOp op, const
   const Array<Real> &q = *in.query;
   int64_t N = q.shape[0], H = q.shape[1], D = q.shape[2], B = in.kvLen->size();
   auto buffers = op.getState().getType().getBuffers();
-  int64_t Hkv = buffers[0].getDimSize(1), Dv = buffers[1].getDimSize(2);
+  int64_t Hkv = buffers.front().getDimSize(1), width = buffers.back().getDimSize(2);
+  int64_t Dv = op.getType().isDynamicDim(2) ? width : op.getType().getDimSize(2);
   if (failed(checkRowStart(op, *in.rowStart, N)))
     return failure();
   if (in.rowStart->size() != B + 1 || in.positions->size() != N)
@@ -170,7 +171,7 @@ template <typename Real> FailureOr<Array<Real>> ragged(tw::AttentionOp op, const
       return;
     const auto &held = in.state->sequences[b].buffers;
     auto key = [&](int64_t j) { return &held[0].values[(j * Hkv + kv) * D]; };
-    auto value = [&](int64_t j) { return &held[1].values[(j * Hkv + kv) * Dv]; };
+    auto value = [&](int64_t j) { return &held.back().values[(j * Hkv + kv) * width]; };
     auto isVisible = [&](int64_t j) { return passes(op, j, in.positions->integers[n]); };
     auto bias = [](int64_t) { return Real(0); };
     Row<Real> row{&q.reals[nh * D],

@@ -45,19 +45,26 @@ LogicalResult checkRagged(AttentionOp op) {
   RankedTensorType q = op.getQuery().getType();
   auto buffers = op.getState().getType().getBuffers();
   // (C8)
-  if (buffers.size() != 2 || buffers[0].getRank() != 3 || buffers[1].getRank() != 3 ||
-      buffers[0].getDimSize(1) != buffers[1].getDimSize(1))
+  if (buffers.size() > 2 || buffers.front().getRank() != 3 || buffers.back().getRank() != 3 ||
+      buffers.front().getDimSize(1) != buffers.back().getDimSize(1))
     return op.emitOpError("state is ") << op.getState().getType()
-                                       << ", wanted keys [tokens, Hkv, D] and values [tokens, Hkv, Dv]";
+                                       << ", wanted keys [tokens, Hkv, D] and values [tokens, Hkv, Dv], or keys alone";
+  int64_t width = buffers.back().getDimSize(2);
+  if (buffers.size() == 1 && op.getType().getRank() == 3 && !op.getType().isDynamicDim(2)) {
+    if (op.getType().getDimSize(2) > width)
+      return op.emitOpError("result has ") << op.getType().getDimSize(2)
+                                           << " columns, wanted at most the " << width << " of the state's one buffer";
+    width = op.getType().getDimSize(2);
+  }
   // (C2)
   if (q.getRank() != 3 || !dimsAgree(q.getDimSize(2), buffers[0].getDimSize(2)))
     return op.emitOpError("query has shape ")
            << shapeText(q.getShape()) << ", wanted "
            << shapeText({ShapedType::kDynamic, ShapedType::kDynamic, buffers[0].getDimSize(2)});
   int64_t rows = q.getDimSize(0);
-  if (!shapesAgree(op.getType().getShape(), {rows, q.getDimSize(1), buffers[1].getDimSize(2)}))
+  if (!shapesAgree(op.getType().getShape(), {rows, q.getDimSize(1), width}))
     return op.emitOpError("result has shape ") << shapeText(op.getType().getShape()) << ", wanted "
-                                               << shapeText({rows, q.getDimSize(1), buffers[1].getDimSize(2)});
+                                               << shapeText({rows, q.getDimSize(1), width});
   int64_t sequences = op.getKvLen().getType().getRank() == 1 ? op.getKvLen().getType().getDimSize(0) : 0;
   int64_t bounds = ShapedType::isDynamic(sequences) ? sequences : sequences + 1;
   if (op.getKvLen().getType().getRank() != 1 || !shapesAgree(op.getRowStart().getType().getShape(), {bounds}) ||

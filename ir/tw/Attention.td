@@ -39,7 +39,7 @@ def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, Declare
     Two forms:
     - *dense*: `query [B,H,T,D]`, `key [B,Hkv,S,D]`, `value [B,Hkv,S,Dv]` -> `[B,H,T,Dv]`;
     - *ragged, over a state*: `query [N,H,D]` holds the rows of all sequences, `state` the keys `[tokens,Hkv,D]` and values
-      `[tokens,Hkv,Dv]`, `row_start [B+1]` each sequence's rows, `kv_len [B]` its number of keys, `positions [N]` each row's
+      `[tokens,Hkv,Dv]`, or one buffer of keys whose first Dv columns are the values; `row_start [B+1]` each sequence's rows, `kv_len [B]` its number of keys, `positions [N]` each row's
       position -> `[N,H,Dv]`.
 
     Key j is visible to query i when it passes all of: `causal = end`: dense `j <= i + S - T`, ragged `j <= position[i]`;
@@ -59,7 +59,7 @@ def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, Declare
     - (C2) shapes as above, H a multiple of Hkv >= 1. (C3) scale is finite; softcap, if given, finite and > 0 (0 means none).
     - (C4) window >= 1 if given, and only with a `causal` other than `none`. (C5) `start` is not for the ragged form. (C6) mask is i1 and bias float, of rank 2 to 4 with trailing
       dimensions [T, S] (each leading one 1, or B, or H); dense form only. (C7) sinks have shape [H].
-    - (C8) the ragged state has two buffers of one key/value head count.
+    - (C8) the ragged state has two buffers of one key/value head count, or one buffer of at least Dv columns.
   }];
   let arguments = (ins
     Tw_FloatTensor:$query, Optional<Tw_FloatTensor>:$key, Optional<Tw_FloatTensor>:$value,

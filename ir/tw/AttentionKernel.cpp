@@ -41,7 +41,7 @@ LogicalResult AttentionOp::buildKernel(KernelBuilder &kernel) {
     SmallVector<Value> done = a.forPages(
         {sums, t.filled({a.rows(), a.valueDim()}, 0.0)}, [&](Value page, ValueRange state, bool masked) -> SmallVector<Value> {
           auto [weights, total] = a.weights(a.scores(page, masked), maximum, state[0], masked);
-          return {total, a.accumulate(state[1], weights, a.values(page, masked))};
+          return {total, a.accumulate(state[1], weights, page, masked)};
         });
     return {done[1], done[0]};
   });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/tw/PagedAttention.h"
 
+#include "ir/interfaces/Tiling.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -10,6 +12,9 @@ namespace tilewright::tw {
 
 /// log2(e)
 static constexpr double kLog2E = 1.4426950408889634;
+
+/// Columns of values that are transposed at once where they stand in the keys' pages.
+static constexpr int64_t kTransposedColumns = 64;
 
 FailureOr<PagedAttention> PagedAttention::create(const PagedAttentionSpec &spec, KernelBuilder &kernel) {
   auto type = cast<RankedTensorType>(spec.query.getType());
@@ -25,10 +30,16 @@ FailureOr<PagedAttention> PagedAttention::create(const PagedAttentionSpec &spec,
   a.heads = type.getDimSize(1);
   a.dim = type.getDimSize(2);
   a.headsKv = buffers[0].getDimSize(1);
-  a.dimV = buffers[1].getDimSize(2);
-  a.group = a.heads / a.headsKv;
+  auto result = cast<RankedTensorType>(spec.op->getResult(0).getType());
+  a.dimV = result.isDynamicDim(2) ? buffers.back().getDimSize(2) : result.getDimSize(2);
+  a.valuesAreKeys = buffers.size() == 1;
+  // Of each row an item holds the query, the accumulator and the scores with a page.
+  int64_t most = std::clamp<int64_t>(spec.mostRows * (2 * 128 + kPageTokens) / (a.dim + a.dimV + kPageTokens), 1,
+                                     spec.mostRows);
+  a.group = largestDivisor(a.heads / a.headsKv, most);
+  a.parts = a.heads / a.headsKv / a.group;
   a.queryTile = kernel.shapeClass().queryTile;
-  a.piece = std::clamp<int64_t>(spec.mostRows / a.group, 1, a.queryTile);
+  a.piece = std::clamp<int64_t>(most / a.group, 1, a.queryTile);
   return a;
 }
 
@@ -40,7 +51,8 @@ LogicalResult PagedAttention::build(llvm::function_ref<std::pair<Value, Value>(P
     return failure();
   paired = isPairedPool(kernel.statePool(spec.state, 0));
   keys = t.tensorOf(kernel.statePool(spec.state, 0), /*writable=*/false);
-  valuesPool = t.tensorOf(kernel.statePool(spec.state, 1), /*writable=*/false);
+  if (!valuesAreKeys)
+    valuesPool = t.tensorOf(kernel.statePool(spec.state, 1), /*writable=*/false);
   tiles = kernel.table(StepTable::Tiles);
   pages = kernel.table(StepTable::Pages);
   Value destination = kernel.destination(0);
@@ -65,15 +77,16 @@ LogicalResult PagedAttention::build(llvm::function_ref<std::pair<Value, Value>(P
                     return {run(inner[0])};
                   });
   });
-  kernel.setChunks(KernelBuilder::Count::Tiles, 1, headsKv);
+  kernel.setChunks(KernelBuilder::Count::Tiles, 1, headsKv * parts);
   kernel.finish(0, done[0]);
   return success();
 }
 
 void PagedAttention::loadItem(Value chunk) {
-  Value perTile = t.constant(headsKv);
-  Value tile = t.div(chunk, perTile);
-  head = t.rem(chunk, perTile);
+  Value perTile = t.constant(headsKv * parts);
+  Value tile = t.div(chunk, perTile), part = t.rem(chunk, perTile);
+  head = t.div(part, t.constant(parts));
+  firstHead = t.mul(part, t.constant(group));
   auto field = [&](int64_t i) {
     return t.toIndex(memref::LoadOp::create(t.b, t.loc, tiles, ValueRange{tile, t.constant(i)}));
   };
@@ -86,7 +99,7 @@ void PagedAttention::loadItem(Value chunk) {
 
 void PagedAttention::loadQuery() {
   // The tile's rows one by one: the rows behind them belong to others.
-  OpFoldResult zero = t.b.getIndexAttr(0), firstHead = t.mul(head, t.constant(group));
+  OpFoldResult zero = t.b.getIndexAttr(0);
   double scale = spec.softcap > 0.0 ? spec.scale : spec.scale * kLog2E;
   int64_t width = paired ? llvm::alignTo(dim, 2) : dim;
   q = t.loop(t.constant(0), tileRows, t.filled({piece, group, width}, 0.0),
@@ -121,7 +134,7 @@ Value PagedAttention::product(Value left, Value right, Value acc) {
 }
 
 Value PagedAttention::storeItem(Value acc, Value sums, Value destination) {
-  OpFoldResult zero = t.b.getIndexAttr(0), firstHead = t.mul(head, t.constant(group));
+  OpFoldResult zero = t.b.getIndexAttr(0);
   return t.loop(t.constant(0), tileRows, destination, [&](Value row, ValueRange state) -> SmallVector<Value> {
     Value at = t.mul(row, t.constant(group));
     Value weighted = t.slice(acc, {at, zero}, {group, dimV});
@@ -188,14 +201,49 @@ Value PagedAttention::values(Value page, bool masked) {
       Value filled = b.compare(arith::CmpIPredicate::slt, b.add(firstKey, b.index(0)), kvLen);
       return b.select(filled, a[0], b.f32(0.0));
     });
-  // Chosen as bits: not every level selects bf16.
   return t.elementwise(v, t.alloc({pairs, dimV, 2}, t.b.getBF16Type()), [&](TileBuilder &b, ValueRange a) -> Value {
     Value key = b.add(firstKey, b.add(b.mul(b.index(0), b.constant(2)), b.index(2)));
-    Value filled = b.compare(arith::CmpIPredicate::slt, key, kvLen);
-    Type i16 = b.b.getI16Type();
-    Value bits = b.select(filled, arith::BitcastOp::create(b.b, b.loc, i16, a[0]), b.integer(i16, 0));
-    return arith::BitcastOp::create(b.b, b.loc, b.b.getBF16Type(), bits);
+    return bitsWhere(b, b.compare(arith::CmpIPredicate::slt, key, kvLen), a[0]);
   });
+}
+
+Value PagedAttention::bitsWhere(TileBuilder &b, Value filled, Value number) {
+  Type i16 = b.b.getI16Type();
+  Value bits = b.select(filled, arith::BitcastOp::create(b.b, b.loc, i16, number), b.integer(i16, 0));
+  return arith::BitcastOp::create(b.b, b.loc, b.b.getBF16Type(), bits);
+}
+
+Value PagedAttention::valuesInKeys(Value page, Value first, int64_t width, bool masked) {
+  OpFoldResult zero = t.b.getIndexAttr(0);
+  Value number = pageNumber(page), firstKey = t.mul(page, t.constant(kPageTokens));
+  if (!paired) {
+    Value part = t.slice(keys, {number, head, first, zero}, {1, 1, width, kPageTokens}, {width, kPageTokens});
+    return t.generic(part, t.alloc({kPageTokens, width}, t.b.getF32Type()),
+                     {t.map(2, {t.d(1), t.d(0)}), t.map(2, {t.d(0), t.d(1)})}, "pp",
+                     [&](TileBuilder &b, ValueRange a) -> Value {
+                       if (!masked)
+                         return a[0];
+                       Value filled = b.compare(arith::CmpIPredicate::slt, b.add(firstKey, b.index(0)), kvLen);
+                       return b.select(filled, a[0], b.f32(0.0));
+                     });
+  }
+  // Keys are pairs of columns [width / 2, 64, 2], values pairs of tokens [32, width, 2].
+  int64_t pairs = (width + 1) / 2;
+  Value part = t.slice(keys, {number, head, t.div(first, t.constant(2)), zero, zero}, {1, 1, pairs, kPageTokens, 2},
+                       {pairs, kPageTokens, 2});
+  part = t.reshape(part, {pairs, kPageTokens / 2, 2, 2}); // pair of columns, pair of tokens, token, column
+  Value turned = t.generic(part, t.alloc({kPageTokens / 2, pairs, 2, 2}, t.b.getBF16Type()),
+                           {t.map(4, {t.d(1), t.d(0), t.d(3), t.d(2)}), t.b.getMultiDimIdentityMap(4)}, "pppp",
+                           [&](TileBuilder &b, ValueRange a) -> Value {
+                             if (!masked)
+                               return a[0];
+                             Value key = b.add(firstKey, b.add(b.mul(b.index(0), b.constant(2)), b.index(3)));
+                             return bitsWhere(b, b.compare(arith::CmpIPredicate::slt, key, kvLen), a[0]);
+                           });
+  turned = t.reshape(turned, {kPageTokens / 2, 2 * pairs, 2});
+  if (2 * pairs == width)
+    return turned;
+  return t.slice(turned, {zero, zero, zero}, {kPageTokens / 2, width, 2});
 }
 
 Value PagedAttention::rowMaximum(Value scores) {
@@ -218,14 +266,27 @@ std::pair<Value, Value> PagedAttention::weights(Value scores, Value maximum, Val
   return {both[0], both[1]};
 }
 
-Value PagedAttention::accumulate(Value acc, Value weights, Value values) {
-  return product(paired ? pairsOf(weights) : weights, values, acc);
+Value PagedAttention::accumulate(Value acc, Value weights, Value page, bool masked) {
+  if (paired)
+    weights = pairsOf(weights);
+  if (!valuesAreKeys)
+    return product(weights, values(page, masked), acc);
+  // Columns of an odd number of them are one block: pairs are not cut.
+  int64_t pair = paired ? 2 : 1;
+  int64_t width = dimV % pair ? dimV : largestDivisor(dimV, kTransposedColumns, pair);
+  return t.loop(t.constant(0), t.constant(dimV / width), acc, [&](Value block, ValueRange state) -> SmallVector<Value> {
+    Value first = t.mul(block, t.constant(width));
+    SmallVector<OpFoldResult> at = {t.b.getIndexAttr(0), first};
+    SmallVector<int64_t> sizes = {rows(), width};
+    Value columns = product(weights, valuesInKeys(page, first, width, masked), t.slice(state[0], at, sizes));
+    return {t.insert(columns, state[0], at, sizes)};
+  })[0];
 }
 
 std::pair<Value, Value> PagedAttention::initial() {
   if (!sinks)
     return {t.filled({rows()}, kMasked), t.filled({rows()}, 0.0)};
-  Value own = t.slice(sinks, {t.mul(head, t.constant(group))}, group);
+  Value own = t.slice(sinks, {firstHead}, group);
   AffineMap perHead = t.map(2, {t.d(1)}), elements = t.map(2, {t.d(0), t.d(1)});
   Value maximum = t.generic(own, t.alloc({piece, group}, t.b.getF32Type()), {perHead, elements}, "pp",
                             [](TileBuilder &s, ValueRange a) { return s.mul(s.toF32(a[0]), s.f32(kLog2E)); });

@@ -12,18 +12,19 @@ namespace tilewright::tw {
 struct PagedAttentionSpec {
   mlir::Operation *op; ///< for diagnostics
   mlir::Value query;   ///< [N, H, D]
-  mlir::Value state;   ///< keys [tokens, Hkv, D] and values [tokens, Hkv, Dv]
+  mlir::Value state;   ///< keys [tokens, Hkv, D] and values [tokens, Hkv, Dv], or keys whose first Dv columns are values
   mlir::Value sinks;   ///< [H] or null
   double scale;
   bool causal;
   std::optional<int64_t> window;
   double softcap = 0.0; ///< 0: none
-  int64_t mostRows;     ///< rows M of an item's buffers, unless one query row has more
+  int64_t mostRows;     ///< rows M of an item's buffers while D and Dv are up to 128; fewer of wider heads
 };
 
-/// One work item: a tile of query rows (an entry of the step's tile table) and one key/value head; chunk number = tile *
-/// Hkv + head. The G = H / Hkv query heads of the group stand row by row: row r of the item is head r % G of query row
-/// r / G. Where those are too many, the item is done in pieces of some query rows. Scores are in units of log2, so that a weight is exp2(score - maximum).
+/// One work item: a tile of query rows (an entry of the step's tile table) and G query heads of one key/value head: all
+/// H / Hkv of them, or an equal part where they are too many for the item's buffers; chunk number = tile * (H / G) + number
+/// of the part. Heads stand row by row: row r of the item is head r % G of query row r / G. Where those are too many, the
+/// item is done in pieces of some query rows. Scores are in units of log2, so that a weight is exp2(score - maximum).
 class PagedAttention {
 public:
   /// Checks that the variant has a kernel form; a diagnostic on the op otherwise.
@@ -41,14 +42,13 @@ public:
 
   /// Scores of the item's rows with the keys of page number `page` of the sequence: [M, 64].
   mlir::Value scores(mlir::Value page, bool masked);
-  /// Values of that page: [64, Dv], or [32, Dv, 2] in pairs; zeros behind the last key when `masked`.
-  mlir::Value values(mlir::Value page, bool masked);
   /// exp2(scores - maximum), 0 for masked keys; adds each row's sum to `sums`. `scores` is overwritten.
   std::pair<mlir::Value, mlir::Value> weights(mlir::Value scores, mlir::Value maximum, mlir::Value sums, bool masked);
   /// The largest score of each row: [M].
   mlir::Value rowMaximum(mlir::Value scores);
-  /// acc[M, Dv] + weights[M, 64] values; weights are rounded to bf16 where values are.
-  mlir::Value accumulate(mlir::Value acc, mlir::Value weights, mlir::Value values);
+  /// acc[M, Dv] + weights[M, 64] times the values of page number `page`, none behind the last key when `masked`; weights
+  /// are rounded to bf16 where values are.
+  mlir::Value accumulate(mlir::Value acc, mlir::Value weights, mlir::Value page, bool masked);
   /// Row maximum and sum of weights before any key: of the sinks, if any.
   std::pair<mlir::Value, mlir::Value> initial();
   /// Runs `body(page, carried, masked)` over all pages with a visible key, `masked` where some key of the page may be
@@ -67,6 +67,13 @@ private:
   void loadQuery();
   mlir::Value storeItem(mlir::Value acc, mlir::Value sums, mlir::Value destination);
   mlir::Value pageNumber(mlir::Value page);
+  /// Values of a page: [64, Dv], or [32, Dv, 2] in pairs; zeros behind the last key when `masked`.
+  mlir::Value values(mlir::Value page, bool masked);
+  /// Columns [first, first + width) of the values of a page, where values are the first columns of the keys: [64, width],
+  /// or [32, width, 2] in pairs.
+  mlir::Value valuesInKeys(mlir::Value page, mlir::Value first, int64_t width, bool masked);
+  /// A bf16 of a pair, or 0.0 where `filled` does not hold. Chosen as bits: not every level selects bf16.
+  static mlir::Value bitsWhere(TileBuilder &b, mlir::Value filled, mlir::Value number);
   /// [rows, 2 * pairs] of f32 as [rows, pairs, 2] of bf16.
   mlir::Value pairsOf(mlir::Value rows);
   /// acc[M, n] + left[M, k] right[k, n], or left[M, k, 2] right[k, n, 2].
@@ -76,9 +83,11 @@ private:
   KernelBuilder &kernel;
   int64_t heads = 0, headsKv = 0, group = 0, dim = 0, dimV = 0, queryTile = 0;
   int64_t piece = 0; ///< query rows at a time
+  int64_t parts = 0; ///< of a key/value head's query heads
   bool paired = false; ///< keys and values are pairs of bf16
+  bool valuesAreKeys = false; ///< the state has one buffer
   mlir::Value query, keys, valuesPool, sinks, tiles, pages; ///< kernel arguments
-  mlir::Value head, firstRow, tileRows, position, kvLen, firstPage; ///< of the item
+  mlir::Value head, firstHead, firstRow, tileRows, position, kvLen, firstPage; ///< of the item
   mlir::Value q; ///< [M, D], or [M, ceil(D / 2), 2] in pairs; scaled
 };
 

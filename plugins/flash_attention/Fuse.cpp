@@ -45,8 +45,8 @@ std::string missingKernel(tw::AttentionOp op) {
   if (!op.getState())
     return "keys and values are tensors (the dense form); the kernel reads a state";
   RankedTensorType query = op.getQuery().getType();
-  auto buffers = op.getState().getType().getBuffers();
-  if (!query.getElementType().isF32() || !buffers[0].getElementType().isF32() || !buffers[1].getElementType().isF32())
+  auto isF32 = [](RankedTensorType type) { return type.getElementType().isF32(); };
+  if (!isF32(query) || !llvm::all_of(op.getState().getType().getBuffers(), isF32))
     return "query, keys and values are not all f32";
   return "";
 }

@@ -28,7 +28,7 @@ static SmallVector<Value> visitPage(tw::PagedAttention &a, Value page, ValueRang
   AffineMap elements = t.map(2, {t.d(0), t.d(1)}), perRow = t.map(2, {t.d(0), t.zero()});
   acc = t.generic(t.reshape(factor, {a.rows(), 1}), acc, {perRow, elements}, "pp",
                   [](TileBuilder &s, ValueRange v) { return s.mul(v[0], v[1]); });
-  return {maximum, total, a.accumulate(acc, weights, a.values(page, masked))};
+  return {maximum, total, a.accumulate(acc, weights, page, masked)};
 }
 
 /// Rows whose scores, queries and sums an item keeps: more than a core's cache serves well.

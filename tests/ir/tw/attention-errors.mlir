@@ -137,10 +137,20 @@ func.func @attention_c7(%q: tensor<2x6x4x8xf32>, %s: tensor<3xf32>) {
 
 // -----
 
-!state = !tw.state<tensor<?x3x8xf32>>
+!state = !tw.state<tensor<?x3x8xf32>, tensor<?x3x8xf32>, tensor<?x3x8xf32>>
 func.func @attention_c8(%q: tensor<?x6x8xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>) {
-  // expected-error@+1 {{wanted keys [tokens, Hkv, D] and values [tokens, Hkv, Dv]}}
+  // expected-error@+1 {{wanted keys [tokens, Hkv, D] and values [tokens, Hkv, Dv], or keys alone}}
   %0 = tw.attention query(%q : tensor<?x6x8xf32>) state(%s : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>)
        positions(%p : tensor<?xi32>) {scale = 1.0 : f64} -> tensor<?x6x8xf32>
+  return
+}
+
+// -----
+
+!state = !tw.state<tensor<?x3x8xf32>>
+func.func @attention_c8_one_buffer(%q: tensor<?x6x8xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>) {
+  // expected-error@+1 {{result has 9 columns, wanted at most the 8 of the state's one buffer}}
+  %0 = tw.attention query(%q : tensor<?x6x8xf32>) state(%s : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>)
+       positions(%p : tensor<?xi32>) {scale = 1.0 : f64} -> tensor<?x6x9xf32>
   return
 }

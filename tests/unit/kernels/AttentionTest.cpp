@@ -5,6 +5,7 @@
 #include "tests/unit/kernels/ProgramRunner.h"
 
 #include <cmath>
+#include <cstring>
 
 using namespace tilewright;
 using namespace tilewright::test;
@@ -19,13 +20,20 @@ struct Variant {
   double softcap; ///< 0: none
   bool sinks;
   bool causal = true;
+  bool valuesInKeys = false; ///< the state has keys alone, and their first dimV columns are the values
+  double scale = 0.2;
 };
 
 class Attention : public testing::TestWithParam<Variant> {};
 
 std::string programText(const Variant &v) {
   std::string text = inputText(std::string(v.program) + ".mlir"), heads = std::to_string(v.heads);
+  if (v.valuesInKeys)
+    for (const char *ofValues : {", %v: tensor<?x@K@x@DV@xf32>", ", %v", ", tensor<?x@K@x@DV@xf32>"})
+      for (size_t at; (at = text.find(ofValues)) != std::string::npos;)
+        text.erase(at, std::strlen(ofValues));
   text = replaced(text, "SINKS", v.sinks ? "sinks(%sinks : tensor<" + heads + "xf32>)" : "");
+  text.replace(text.find("scale = 0.2"), std::strlen("scale = 0.2"), "scale = " + std::to_string(v.scale));
   std::string more;
   if (v.window)
     more += ", window = " + std::to_string(v.window) + " : i64";
@@ -53,7 +61,7 @@ std::vector<double> attend(const Variant &v, const History &history, int64_t las
     double score = 0;
     for (int64_t d = 0; d < v.dim; ++d)
       score += double(q[d]) * history.keys[j][kv * v.dim + d];
-    score *= 0.2;
+    score *= v.scale;
     if (v.softcap > 0)
       score = v.softcap * std::tanh(score / v.softcap);
     double weight = std::exp(score);
@@ -75,7 +83,7 @@ static void compare(const Variant &v, const std::string &text, const CpuLevel &l
     auto &runner = runners[shapeClass.name.str()] = std::make_unique<ProgramRunner>(text, "tile", shapeClass.name, "precise", level, kvType);
     ASSERT_TRUE(runner->ready());
   }
-  Batch batch(*runners["decode"], 16, v.headsKv, v.dim, v.dimV, kvType == "bf16");
+  Batch batch(*runners["decode"], 16, v.headsKv, v.dim, v.valuesInKeys ? 0 : v.dimV, kvType == "bf16");
   for (auto &[name, runner] : runners)
     runner->pools = runners["decode"]->pools;
 
@@ -94,10 +102,17 @@ static void compare(const Variant &v, const std::string &text, const CpuLevel &l
     Step step = batch.step({std::vector<int32_t>(first), std::vector<int32_t>(second)}, shapeClass);
     std::vector<float> q = numbers(step.paddedRows * v.heads * v.dim), k = numbers(step.paddedRows * v.headsKv * v.dim),
                        values = numbers(step.paddedRows * v.headsKv * v.dimV);
+    if (v.valuesInKeys)
+      for (int64_t row = 0; row < step.paddedRows * v.headsKv; ++row)
+        std::copy_n(k.begin() + row * v.dim, v.dimV, values.begin() + row * v.dimV);
     q[(1 * v.heads + 1) * v.dim] = NAN; // row 1, head 1
     ProgramRunner &runner = *runners[shapeClass.name.str()];
-    auto result = runner.run("step", {runner.table(q), runner.table(k), runner.table(values), runner.table(step.rowStart),
-                                      runner.table(step.kvLen), runner.table(step.positions), runner.table(sinks), nullptr}, step);
+    std::vector<std::shared_ptr<Buffer>> arguments = {runner.table(q), runner.table(k), runner.table(values),
+                                                      runner.table(step.rowStart), runner.table(step.kvLen),
+                                                      runner.table(step.positions), runner.table(sinks), nullptr};
+    if (v.valuesInKeys)
+      arguments.erase(arguments.begin() + 2);
+    auto result = runner.run("step", arguments, step);
     ASSERT_TRUE(result);
     for (int64_t row = 0; row < added; ++row) {
       History &history = histories[row >= first];
@@ -153,6 +168,12 @@ static const Variant variants[] = {
     {"fused_softcap", "attention-fused", 4, 4, 32, 32, 0, 5.0, false},
     {"fused_sinks", "attention-fused", 4, 2, 32, 48, 0, 0.0, true},
     {"fused_all", "attention-fused", 12, 2, 64, 64, 5, 3.0, true},
+    {"core_values_in_keys", "attention", 5, 1, 6, 4, 0, 0.0, false, true, true},
+    {"fused_values_in_keys", "attention-fused", 16, 1, 96, 80, 70, 0.0, true, true, true},
+    {"fused_values_in_keys_odd", "attention-fused", 4, 2, 19, 13, 0, 0.0, false, true, true},
+    // 64 heads of one key are done in parts
+    {"core_many_wide_heads", "attention", 64, 1, 320, 256, 0, 0.0, false, true, true, 0.05},
+    {"fused_many_wide_heads", "attention-fused", 64, 1, 576, 512, 0, 0.0, true, true, true, 0.05},
 };
 
 static const Variant pairedVariants[] = {
@@ -160,6 +181,9 @@ static const Variant pairedVariants[] = {
     {"fused_odd_width", "attention-fused", 4, 2, 5, 3, 0, 0.0, true},
     {"fused_plain", "attention-fused", 7, 1, 80, 64, 0, 0.0, false},
     {"fused_all", "attention-fused", 12, 2, 64, 64, 5, 3.0, true},
+    {"core_values_in_keys", "attention", 5, 1, 6, 4, 0, 0.0, false, true, true},
+    {"fused_values_in_keys_odd", "attention-fused", 4, 2, 19, 13, 0, 0.0, false, true, true},
+    {"fused_many_wide_heads", "attention-fused", 64, 1, 576, 512, 0, 0.0, false, true, true, 0.05},
 };
 
 static std::string nameOf(const testing::TestParamInfo<Variant> &info) { return info.param.name; }

@@ -9,13 +9,16 @@ namespace tilewright::test {
 /// Pages of a batch of growing sequences, in a scrambled order.
 class Batch {
 public:
-  /// `runner`'s state holds keys of `dim` and values of `dimV` for each of `heads`; `paired`: as pairs of bf16.
+  /// `runner`'s state holds keys of `dim` and values of `dimV` (0: no buffer of them) for each of `heads`; `paired`: as
+  /// pairs of bf16.
   Batch(ProgramRunner &runner, int64_t poolPages, int64_t heads, int64_t dim, int64_t dimV, bool paired = false)
       : freePages(poolPages) {
     for (int64_t i = 0; i < poolPages; ++i)
       freePages[i] = (i * 7 + 3) % poolPages;
     // Slots that nothing fills hold NaN.
     for (int64_t width : {paired ? (dim + 1) / 2 * 2 : dim, dimV}) {
+      if (width == 0)
+        continue;
       size_t elements = poolPages * heads * width * kPageTokens;
       runner.pools.push_back(std::make_shared<Buffer>(elements * (paired ? 2 : 4)));
       if (paired)

@@ -142,7 +142,9 @@ TEST_F(Attention, GoldenCases) {
 }
 
 /// Two sequences over a state, prefilled in two steps and then decoded, against the dense form of each sequence.
-void raggedEqualsDense(Attention &test, int64_t heads, int64_t kvHeads, std::optional<int64_t> window, bool sinks) {
+/// `valuesInKeys`: the state has keys alone, whose first columns are the values.
+void raggedEqualsDense(Attention &test, int64_t heads, int64_t kvHeads, std::optional<int64_t> window, bool sinks,
+                       bool valuesInKeys = false) {
   constexpr int64_t kDepth = 16, kValueDepth = 8, kSequences = 2;
   std::mt19937 random(static_cast<uint32_t>(heads * 131 + kvHeads));
   std::normal_distribution<float> normal;
@@ -163,16 +165,18 @@ void raggedEqualsDense(Attention &test, int64_t heads, int64_t kvHeads, std::opt
               sinkOperand = llvm::formatv(" sinks(%sinks : tensor<{0}xf32>)", heads);
   if (!sinks)
     sinkOperand.clear();
-  std::string state = llvm::formatv("!tw.state<tensor<?x{0}x16xf32>, tensor<?x{0}x8xf32>>", kvHeads);
+  std::string keys = llvm::formatv("tensor<?x{0}x16xf32>", kvHeads), values = llvm::formatv(", tensor<?x{0}x8xf32>", kvHeads);
+  std::string state = "!tw.state<" + keys + (valuesInKeys ? "" : values) + ">";
   std::string ragged = llvm::formatv(R"(
 func.func @main(%q: tensor<?x{0}x16xf32>, %k: tensor<?x{1}x16xf32>, %v: tensor<?x{1}x8xf32>, %s: {2}, %r: tensor<?xi32>,
     %l: tensor<?xi32>, %p: tensor<?xi32>{3}) -> (tensor<?x{0}x8xf32>, {2}) {{
-  %s1 = tw.append %s, %r, %k, %v : {2}, tensor<?xi32>, tensor<?x{1}x16xf32>, tensor<?x{1}x8xf32>
+  %s1 = tw.append %s, %r, %k{6} : {2}, tensor<?xi32>, tensor<?x{1}x16xf32>{7}
   %y = tw.attention query(%q : tensor<?x{0}x16xf32>) state(%s1 : {2}) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>)
        positions(%p : tensor<?xi32>){4} {{{5}} -> tensor<?x{0}x8xf32>
   return %y, %s1 : tensor<?x{0}x8xf32>, {2}
 })",
-                                     heads, kvHeads, state, sinkArgument, sinkOperand, options);
+                                     heads, kvHeads, state, sinkArgument, sinkOperand, options, valuesInKeys ? "" : ", %v",
+                                     valuesInKeys ? "" : values);
   std::string dense = llvm::formatv(R"(
 func.func @main(%q: tensor<1x{0}x?x16xf32>, %k: tensor<1x{1}x?x16xf32>, %v: tensor<1x{1}x?x8xf32>{2}) -> tensor<1x{0}x?x8xf32> {{
   %y = tw.attention query(%q : tensor<1x{0}x?x16xf32>) key(%k : tensor<1x{1}x?x16xf32>) value(%v : tensor<1x{1}x?x8xf32>){3}
@@ -198,6 +202,8 @@ func.func @main(%q: tensor<1x{0}x?x16xf32>, %k: tensor<1x{1}x?x16xf32>, %v: tens
     int64_t rows = step[0] + step[1], padded = rows + 2; // two padding rows
     Tensor q = randomTensor({padded, heads, kDepth}), k = randomTensor({padded, kvHeads, kDepth}),
            v = randomTensor({padded, kvHeads, kValueDepth});
+    for (int64_t i = 0; valuesInKeys && i < padded * kvHeads; ++i)
+      std::copy_n(k.reals.begin() + i * kDepth, kValueDepth, v.reals.begin() + i * kValueDepth);
     std::vector<int64_t> positions, lengths, starts = {0};
     for (int64_t b = 0, n = 0; b < kSequences; ++b) {
       for (int64_t i = 0; i < step[b]; ++i, ++n) {
@@ -252,6 +258,7 @@ TEST_F(Attention, RaggedEqualsDense) {
   raggedEqualsDense(*this, 28, 4, std::nullopt, true);
   raggedEqualsDense(*this, 12, 1, 3, false);
   raggedEqualsDense(*this, 4, 4, 1, true);
+  raggedEqualsDense(*this, 6, 2, std::nullopt, true, /*valuesInKeys=*/true);
 }
 
 TEST_F(Attention, RunTimeErrors) {
