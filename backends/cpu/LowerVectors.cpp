@@ -8,9 +8,11 @@
 
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 
@@ -37,13 +39,43 @@ struct TransposedRowBroadcast : OpRewritePattern<vector::TransposeOp> {
   }
 };
 
+/// A load of several registers whose number is no power of two becomes loads of such numbers, largest first. LLVM 22 merges
+/// stores of neighbouring pieces of such a load into a wrong one (seen with 48, 80 and 112 floats on AVX-512).
+struct SplitUnevenLoad : OpRewritePattern<vector::LoadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::LoadOp op, PatternRewriter &rewriter) const override {
+    constexpr int64_t kRegisterBits = 512; // of the widest level
+    VectorType type = op.getVectorType();
+    if (type.getRank() != 1 || type.isScalable() || !type.getElementType().isIntOrFloat())
+      return failure();
+    const int64_t elements = type.getNumElements(), perRegister = kRegisterBits / type.getElementTypeBitWidth();
+    if (elements <= perRegister || (elements % perRegister == 0 && llvm::isPowerOf2_64(elements / perRegister)))
+      return failure();
+    Location loc = op.getLoc();
+    Value whole = ub::PoisonOp::create(rewriter, loc, type);
+    for (int64_t at = 0; at < elements;) {
+      int64_t left = elements - at;
+      int64_t size = left < perRegister ? left : perRegister * static_cast<int64_t>(llvm::bit_floor(uint64_t(left / perRegister)));
+      SmallVector<Value> indices(op.getIndices());
+      Value offset = arith::ConstantIndexOp::create(rewriter, loc, at);
+      indices.back() = arith::AddIOp::create(rewriter, loc, indices.back(), offset);
+      Value part = vector::LoadOp::create(rewriter, loc, VectorType::get({size}, type.getElementType()), op.getBase(), indices);
+      whole = vector::InsertStridedSliceOp::create(rewriter, loc, part, whole, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{1});
+      at += size;
+    }
+    rewriter.replaceOp(op, whole);
+    return success();
+  }
+};
+
 class CpuLowerVectors : public PassWrapper<CpuLowerVectors, OperationPass<func::FuncOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CpuLowerVectors)
   StringRef getArgument() const override { return "cpu-lower-vectors"; }
   StringRef getDescription() const override { return "Lower multi-dimensional vectors to 1-D ones"; }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+    registry.insert<affine::AffineDialect, arith::ArithDialect, memref::MemRefDialect, scf::SCFDialect, ub::UBDialect,
+                    vector::VectorDialect>();
   }
 
   void runOnOperation() override {
@@ -83,6 +115,7 @@ public:
         succeeded(apply("lowering transfers",
                         [](RewritePatternSet &patterns) {
                           vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
+                          patterns.add<SplitUnevenLoad>(patterns.getContext());
                         })) &&
         succeeded(apply("cleaning up vectors", populateCanonicalization));
     if (!ok)

@@ -32,3 +32,22 @@ func.func @per_row(%x: vector<4xf32>) -> vector<4x16xf32> {
   %t = vector.transpose %b, [1, 0] : vector<16x4xf32> to vector<4x16xf32>
   return %t : vector<4x16xf32>
 }
+
+// A load of seven registers is one of four, one of two and one; three and a half are two, one and a half.
+// CHECK-LABEL: func @uneven_load
+func.func @uneven_load(%x: memref<112xf32>, %y: memref<56xf32>) -> (vector<112xf32>, vector<56xf32>, vector<64xf32>) {
+  // CHECK-DAG: vector.load %{{.*}}[%c0] : memref<112xf32>, vector<64xf32>
+  // CHECK-DAG: vector.load %{{.*}}[%c64] : memref<112xf32>, vector<32xf32>
+  // CHECK-DAG: vector.load %{{.*}}[%c96] : memref<112xf32>, vector<16xf32>
+  // CHECK-DAG: vector.load %{{.*}}[%c0] : memref<56xf32>, vector<32xf32>
+  // CHECK-DAG: vector.load %{{.*}}[%c32] : memref<56xf32>, vector<16xf32>
+  // CHECK-DAG: vector.load %{{.*}}[%c48] : memref<56xf32>, vector<8xf32>
+  // CHECK: vector.load %{{.*}}[%c0] : memref<112xf32>, vector<64xf32>
+  // CHECK-NOT: vector.load
+  // CHECK: return
+  %c0 = arith.constant 0 : index
+  %a = vector.load %x[%c0] : memref<112xf32>, vector<112xf32>
+  %b = vector.load %y[%c0] : memref<56xf32>, vector<56xf32>
+  %c = vector.load %x[%c0] : memref<112xf32>, vector<64xf32>
+  return %a, %b, %c : vector<112xf32>, vector<56xf32>, vector<64xf32>
+}

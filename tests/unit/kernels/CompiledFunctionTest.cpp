@@ -180,6 +180,17 @@ TEST_P(Types, Moves) {
   for (Shapes shapes : {Shapes{{2, 3, 5}, {3}}, {{1, 1, 1}, {1}}, {{3, 1, 17}, {1}}, {{0, 2, 3}, {2}}, {{2, 9, 0}, {9}}, {{5, 33, 64}, {33}}})
     expectAgreement(withType(kMoves, GetParam()), shapes, 0);
 }
+// Rows of half a register, an odd number of registers of them at once: each comes out where it belongs.
+TEST(CompiledFunction, RowsOfHalfARegister) {
+  const char *text = R"(
+func.func @f(%a: tensor<?x1x?x8xf32>, %b: tensor<?x1x?x8xf32>) -> tensor<?x2x?x8xf32> {
+  %0 = tw.concat dim 1 %a, %b : tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32> -> tensor<?x2x?x8xf32>
+  return %0 : tensor<?x2x?x8xf32>
+}
+)";
+  for (int64_t rows : {3, 5, 7, 9})
+    expectAgreement(text, {{2, 1, rows, 8}, {2, 1, rows, 8}}, 0);
+}
 TEST_P(Types, Slices) {
   for (Shapes shapes : {Shapes{{2, 3, 5}}, {{5, 2, 33}}, {{3, 17, 2}}})
     expectAgreement(withType(kSlices, GetParam()), shapes, boundOf(GetParam()));
