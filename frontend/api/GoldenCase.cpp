@@ -26,7 +26,10 @@ const GoldenTensor *GoldenFacts::stored(StringRef input) const {
 
 const llvm::json::Value *GoldenFacts::attribute(StringRef key) {
   asked.insert(key);
-  const llvm::json::Value *value = contents.attributes.get(key);
+  const llvm::json::Object *object = &contents.attributes;
+  for (size_t dot; object && (dot = key.find('.')) != StringRef::npos; key = key.substr(dot + 1))
+    object = object->getObject(key.take_front(dot));
+  const llvm::json::Value *value = object ? object->get(key) : nullptr;
   return value && value->kind() != llvm::json::Value::Null ? value : nullptr;
 }
 
@@ -84,10 +87,20 @@ void GoldenFacts::ignore(ArrayRef<StringRef> keys) {
     asked.insert(key);
 }
 
+void GoldenFacts::checkAsked(const llvm::json::Object &object, StringRef name) {
+  for (const auto &[key, value] : object) {
+    std::string full = (name + StringRef(key)).str();
+    if (value.kind() == llvm::json::Value::Null || asked.contains(full))
+      continue;
+    if (const llvm::json::Object *members = value.getAsObject(); members && !members->empty())
+      checkAsked(*members, full + ".");
+    else
+      unsupported(llvm::formatv("attribute {0} = {1}", full, value).str());
+  }
+}
+
 bool GoldenFacts::understood(ArrayRef<Input> required, ArrayRef<Input> optional) {
-  for (const auto &[key, value] : contents.attributes)
-    if (!asked.contains(StringRef(key)))
-      unsupported(llvm::formatv("attribute {0} = {1}", StringRef(key), value).str());
+  checkAsked(contents.attributes, "");
   SmallVector<Input> known(required);
   known.append(optional.begin(), optional.end());
   for (const auto &[name, type] : contents.inputs) {
@@ -147,20 +160,19 @@ RankedTensorType GoldenCase::outputType(StringRef output) const {
   return {};
 }
 
-void GoldenCase::output(StringRef name, Value value) { given[name] = value; }
+void GoldenCase::output(StringRef name, Value value) { given[name].push_back(value); }
 
 func::FuncOp GoldenCase::finish() {
   SmallVector<Value> operands;
   for (const auto &[name, type] : contents.outputs) {
-    Value value = given.lookup(name);
-    if (!value) {
+    if (!given.contains(name))
       unsupported("output " + name);
-      continue;
+    for (Value value : given[name]) {
+      if (cast<RankedTensorType>(value.getType()).getShape() != type.getShape())
+        unsupported(llvm::formatv("output {0} is built as {1}, wanted {2}", name, value.getType(), Type(type)).str());
+      operands.push_back(value);
+      resultNames.push_back(name);
     }
-    if (cast<RankedTensorType>(value.getType()).getShape() != type.getShape())
-      unsupported(llvm::formatv("output {0} is built as {1}, wanted {2}", name, value.getType(), Type(type)).str());
-    operands.push_back(value);
-    resultNames.push_back(name);
   }
   if (!main || whyUnsupported())
     return {};

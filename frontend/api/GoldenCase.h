@@ -53,7 +53,8 @@ public:
   llvm::StringRef name() const { return contents.name; }
 
   /// Attributes. One that the builder has not asked for makes the case unsupported, and so does one of the wrong kind,
-  /// absent without a fallback, or not among the choices; JSON's null is as good as absent.
+  /// absent without a fallback, or not among the choices; JSON's null is as good as absent. `yarn.factor` is a member of
+  /// the object `yarn`; the members of an object are attributes of their own.
   bool has(llvm::StringRef key);
   double number(llvm::StringRef key, std::optional<double> fallback = std::nullopt);
   int64_t integer(llvm::StringRef key, std::optional<int64_t> fallback = std::nullopt);
@@ -83,6 +84,8 @@ protected:
 
 private:
   const llvm::json::Value *attribute(llvm::StringRef key);
+  /// Unsupported when the builder has not asked for a member of `object`, the attribute `name`.
+  void checkAsked(const llvm::json::Object &object, llvm::StringRef name);
   /// What `read` finds in the attribute, or the fallback; else unsupported, for it is not `wanted`.
   template <typename T>
   T attributeAs(llvm::StringRef key, std::optional<T> fallback, llvm::StringRef wanted,
@@ -121,6 +124,7 @@ public:
 
   /// The type that the case stores for an output; null if it has none of this name.
   mlir::RankedTensorType outputType(llvm::StringRef output) const;
+  /// Given more than once (for forms that compute the same), each value is compared.
   void output(llvm::StringRef name, mlir::Value value);
 
   /// Ends @main. Null when the case is unsupported, which it also is when an output was not given.
@@ -131,7 +135,8 @@ public:
 
 private:
   mlir::func::FuncOp main;
-  llvm::StringMap<mlir::Value> values, given;
+  llvm::StringMap<mlir::Value> values;
+  llvm::StringMap<llvm::SmallVector<mlir::Value, 1>> given;
   llvm::StringMap<std::vector<uint8_t>> weights;
   std::vector<std::string> argumentNames, resultNames;
 };

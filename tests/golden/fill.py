@@ -79,4 +79,5 @@ def main():
         print(re.sub(r"\{\{([\w.-]+):([^}]+)\}\}", fill, file.read()))
 
 
-main()
+if __name__ == "__main__":
+    main()
