@@ -47,7 +47,7 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/ir DESTINATION include/tilewright
 
 # find_package(Tilewright).
 set(config lib/cmake/Tilewright)
-install(TARGETS tilewright_ir EXPORT TilewrightTargets DESTINATION lib INCLUDES DESTINATION include/tilewright)
+install(TARGETS tilewright_ir tilewright_plugin_loader EXPORT TilewrightTargets DESTINATION lib INCLUDES DESTINATION include/tilewright)
 install(EXPORT TilewrightTargets DESTINATION ${config})
 configure_package_config_file(cmake/TilewrightConfig.cmake.in TilewrightConfig.cmake INSTALL_DESTINATION ${config})
 write_basic_package_version_file(TilewrightConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -119,6 +119,13 @@ std::variant<BlockValue, std::string> fit(const BlockOption &option, const Block
 
 } // namespace
 
+std::string signatureOf(const BlockForm &form) {
+  std::vector<std::string> options;
+  for (const BlockOption &option : form.options)
+    options.push_back(option.required ? option.name : option.name + " = " + valueText(option.fallback));
+  return form.name + "(" + llvm::join(options, ", ") + ")";
+}
+
 BlockBuilder::BlockBuilder(func::FuncOp function, const BlockRegistry &blocks, Type element)
     : b(function.getLoc(), function.getContext()), function(function), blocks(blocks), element(element) {
   b.setInsertionPointToEnd(&function.getBody().front());

@@ -77,6 +77,9 @@ struct BlockForm {
   std::function<BlockResults(BlockBuilder &, const BlockOptions &, mlir::ValueRange)> build;
 };
 
+/// "swiglu(dim_in, dim_hidden = none, bias = true)".
+std::string signatureOf(const BlockForm &form);
+
 /// Blocks by name.
 class BlockRegistry {
 public:

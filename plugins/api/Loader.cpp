@@ -116,4 +116,12 @@ llvm::Error PluginLoader::load(const PluginSearch &search) {
   return llvm::Error::success();
 }
 
+BlockRegistry PluginLoader::blocks() const {
+  BlockRegistry result;
+  for (const LoadedPlugin &plugin : plugins)
+    if (plugin.registerBlocks)
+      plugin.registerBlocks(&result);
+  return result;
+}
+
 } // namespace tilewright

@@ -2,6 +2,7 @@
 // Finding, checking and loading plugin libraries.
 #pragma once
 
+#include "frontend/api/Block.h"
 #include "passes/api/Stages.h"
 #include "plugins/api/Note.h"
 #include "plugins/api/Plugin.h"
@@ -52,6 +53,9 @@ public:
 
   /// In the order loaded.
   llvm::ArrayRef<LoadedPlugin> loaded() const { return plugins; }
+
+  /// The blocks of all loaded plugins.
+  BlockRegistry blocks() const;
 
   /// One message for each file in a folder that was found but not loaded.
   llvm::ArrayRef<std::string> skipped() const { return skippedMessages; }

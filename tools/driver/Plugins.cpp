@@ -30,6 +30,21 @@ static std::vector<std::string> stagesOf(const LoadedPlugin &plugin, const Stage
   return names;
 }
 
+static json::Value jsonOf(const BlockForm &form) {
+  json::Array options;
+  for (const BlockOption &option : form.options) {
+    json::Object entry{{"name", option.name}, {"required", option.required}};
+    std::visit(
+        [&](const auto &value) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(value)>, std::monostate>)
+            entry["default"] = value;
+        },
+        option.fallback);
+    options.push_back(std::move(entry));
+  }
+  return json::Object{{"name", form.name}, {"summary", form.summary}, {"options", std::move(options)}};
+}
+
 int listPlugins(const PluginsOptions &options) {
   Session session(options.plugins);
   if (session.status() != Success)
@@ -38,14 +53,19 @@ int listPlugins(const PluginsOptions &options) {
   for (const LoadedPlugin &plugin : session.host().plugins.loaded()) {
     std::vector<std::string> ops = opsOf(plugin, session.context());
     std::vector<std::string> stages = stagesOf(plugin, session.host().stages);
+    BlockRegistry blocks;
+    if (plugin.registerBlocks)
+      plugin.registerBlocks(&blocks);
     if (options.json) {
-      list.push_back(json::Object{{"name", plugin.note.name},
-                                  {"version", plugin.note.version},
-                                  {"path", plugin.path},
-                                  {"dialects", json::Array(plugin.dialects)},
-                                  {"ops", json::Array(ops)},
-                                  {"passes", json::Array(plugin.passes)},
-                                  {"stages", json::Array(stages)}});
+      list.push_back(json::Object{
+          {"name", plugin.note.name},
+          {"version", plugin.note.version},
+          {"path", plugin.path},
+          {"dialects", json::Array(plugin.dialects)},
+          {"ops", json::Array(ops)},
+          {"passes", json::Array(plugin.passes)},
+          {"stages", json::Array(stages)},
+          {"blocks", json::Array(llvm::map_range(blocks.all(), [](const BlockForm *form) { return jsonOf(*form); }))}});
       continue;
     }
     llvm::outs() << plugin.note.name << " " << plugin.note.version << "\n  file   " << plugin.path << "\n";
@@ -54,6 +74,8 @@ int listPlugins(const PluginsOptions &options) {
     if (!plugin.passes.empty())
       llvm::outs() << "  passes " << llvm::join(plugin.passes, ", ") << "\n  stages " << llvm::join(stages, ", ")
                    << "\n";
+    for (const BlockForm *form : blocks.all())
+      llvm::outs() << "  block  " << signatureOf(*form) << "\n         " << form->summary << "\n";
   }
   if (options.json)
     llvm::outs() << llvm::formatv("{0:2}\n", json::Value(std::move(list)));

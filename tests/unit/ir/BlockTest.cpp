@@ -102,6 +102,8 @@ TEST_F(BlockTest, ABlockThatIsAddedTwice) {
   ASSERT_EQ(blocks.duplicates().size(), 1u);
   EXPECT_EQ(blocks.duplicates()[0], "scaled");
   EXPECT_EQ(blocks.find("scaled")->summary, "x W^T + b");
+  EXPECT_EQ(signatureOf(*blocks.find("scaled")),
+            "scaled(dim, dim_out = none, bias = true, rate = 0.5, kind = 'layer')");
 }
 
 } // namespace
