@@ -15,6 +15,8 @@ extern "C" const tw_plugin *tilewrightPlugin() {
         registry->add({"fuse", "flash-attention-fuse", {}, {}, {}, [](const tilewright::PipelineOptions &) {
                          return tilewright::flash_attention::createFuse();
                        }});
-      }};
+      },
+      nullptr,
+      [](tw_block_registry *registry) { tilewright::flash_attention::registerBlocks(*registry); }};
   return &plugin;
 }

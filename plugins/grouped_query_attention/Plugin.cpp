@@ -19,6 +19,7 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       },
       [](tw_golden_registry *registry) {
         registry->add("grouped_query_attention", tilewright::grouped_query_attention::buildGolden);
-      }};
+      },
+      [](tw_block_registry *registry) { tilewright::grouped_query_attention::registerBlocks(*registry); }};
   return &plugin;
 }

@@ -17,6 +17,7 @@ extern "C" const tw_plugin *tilewrightPlugin() {
                          return tilewright::pre_norm::createFuseResidual();
                        }});
       },
-      [](tw_golden_registry *registry) { registry->add("residual_norm", tilewright::pre_norm::buildGolden); }};
+      [](tw_golden_registry *registry) { registry->add("residual_norm", tilewright::pre_norm::buildGolden); },
+      [](tw_block_registry *registry) { tilewright::pre_norm::registerBlocks(*registry); }};
   return &plugin;
 }

@@ -14,8 +14,9 @@
 #include "plugins/pre_norm/PreNorm.h.inc"
 
 namespace tilewright {
-class GoldenCase; // frontend/api/GoldenCase.h
-}
+class GoldenCase;    // frontend/api/GoldenCase.h
+class BlockRegistry; // frontend/api/Block.h
+} // namespace tilewright
 
 namespace tilewright::pre_norm {
 
@@ -30,5 +31,8 @@ std::unique_ptr<mlir::Pass> createFuseResidual();
 
 /// Graphs of golden cases of residual blocks with norms.
 void buildGolden(GoldenCase &golden);
+
+/// The block `pre_norm`.
+void registerBlocks(BlockRegistry &registry);
 
 } // namespace tilewright::pre_norm

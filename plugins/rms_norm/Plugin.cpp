@@ -20,6 +20,7 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       [](tw_golden_registry *registry) {
         registry->add("rms_norm", tilewright::rms_norm::buildGoldenRms);
         registry->add("layer_norm", tilewright::rms_norm::buildGoldenLayer);
-      }};
+      },
+      [](tw_block_registry *registry) { tilewright::rms_norm::registerBlocks(*registry); }};
   return &plugin;
 }

@@ -14,8 +14,9 @@
 #include "plugins/rms_norm/RmsNorm.h.inc"
 
 namespace tilewright {
-class GoldenCase; // frontend/api/GoldenCase.h
-}
+class GoldenCase;    // frontend/api/GoldenCase.h
+class BlockRegistry; // frontend/api/Block.h
+} // namespace tilewright
 
 namespace tilewright::rms_norm {
 
@@ -25,5 +26,8 @@ std::unique_ptr<mlir::Pass> createRecognise();
 /// Graphs of golden cases of these techniques.
 void buildGoldenRms(GoldenCase &golden);
 void buildGoldenLayer(GoldenCase &golden);
+
+/// The block `rms_norm`.
+void registerBlocks(BlockRegistry &registry);
 
 } // namespace tilewright::rms_norm

@@ -20,6 +20,7 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       [](tw_golden_registry *registry) {
         registry->add("swiglu", tilewright::swiglu::buildGoldenGlu);
         registry->add("feed_forward", tilewright::swiglu::buildGoldenFeedForward);
-      }};
+      },
+      [](tw_block_registry *registry) { tilewright::swiglu::registerBlocks(*registry); }};
   return &plugin;
 }

@@ -14,8 +14,9 @@
 #include "plugins/swiglu/Swiglu.h.inc"
 
 namespace tilewright {
-class GoldenCase; // frontend/api/GoldenCase.h
-}
+class GoldenCase;    // frontend/api/GoldenCase.h
+class BlockRegistry; // frontend/api/Block.h
+} // namespace tilewright
 
 namespace tilewright::swiglu {
 
@@ -25,5 +26,8 @@ std::unique_ptr<mlir::Pass> createRecogniseGlu();
 /// Graphs of golden cases: of gated units, and of feed-forward blocks without a gate.
 void buildGoldenGlu(GoldenCase &golden);
 void buildGoldenFeedForward(GoldenCase &golden);
+
+/// The block `swiglu`.
+void registerBlocks(BlockRegistry &registry);
 
 } // namespace tilewright::swiglu

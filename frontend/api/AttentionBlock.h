@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The attention module that blocks of several techniques have in common: projections, heads, attention, projection.
+#pragma once
+
+#include "frontend/api/Block.h"
+
+namespace tilewright {
+
+/// dim and num_heads (to be given), head_dim (64, whatever dim / num_heads is), dropout (0; any other is an error,
+/// there is none at inference).
+std::vector<BlockOption> attentionBlockOptions();
+
+/// The module on inputs {x [B, T, dim]} or {x, mask}, with `kvHeads` key/value heads (0: num_heads), never causal:
+/// linear maps q_proj, k_proj, v_proj and o_proj with biases, scale 1/sqrt(head_dim), result [B, T, dim]. One of B and
+/// T is static. The mask (i1, true = visible) is [T, T], [B, 1 or T, T] or [B or 1, num_heads or 1, T or 1, T]; one
+/// that is to be repeated over T is of static shape. Fails with a diagnostic: heads that are no multiple of kvHeads,
+/// other shapes.
+BlockResults buildAttentionBlock(BlockBuilder &b, const BlockOptions &options, int64_t kvHeads,
+                                 mlir::ValueRange inputs);
+
+} // namespace tilewright
