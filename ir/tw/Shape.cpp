@@ -310,7 +310,6 @@ LogicalResult GatherOp::verify() {
     return emitOpError("result has element type ")
            << result << ", wanted " << (isFloat ? "the table's or f32" : "f32") << " for a table of " << element
            << (isFloat || isStorageType(element) ? "" : ", which is neither a float nor a storage type");
-  // (C4)
   if (!isFloat && batch != 0)
     return emitOpError("has batch_dims ") << batch << " for a table of " << element << ", wanted 0";
   return success();

@@ -175,7 +175,7 @@ def Tw_GatherOp : Tw_Op<"gather", [Pure, DeclareOpInterfaceMethods<WholeKernel>]
     - (C1) ids have type i32 and rank at least 1; batch_dims is at least 0 and at most the ids' rank, and less than the table's;
       the batch dimensions agree.
     - (C2) the result has the ids' shape, then the table's behind its dimension of rows.
-    - (C3) the result's element type is f32, or a float table's own. (C4) a table of a storage type has batch_dims 0.
+    - (C3) the result's element type is f32, or a float table's own; a table of a storage type has batch_dims 0.
   }];
   let arguments = (ins Tw_AnyTensor:$table, Tw_I32Tensor:$ids, DefaultValuedAttr<Tw_I64Attr, "0">:$batch_dims);
   let results = (outs Tw_FloatTensor:$result);

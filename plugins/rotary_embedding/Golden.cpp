@@ -1,26 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/rotary_embedding/RotaryEmbedding.h"
+#include "plugins/rotary_embedding/Scaling.h"
 
 #include "frontend/api/GoldenCase.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
 
 namespace tilewright::rotary_embedding {
 
 using namespace mlir;
 
+namespace {
+
+/// The attributes of rotary_embedding.factors that the case's kind has.
+SmallVector<NamedAttribute> readScaling(GoldenCase &c, StringRef kind) {
+  SmallVector<NamedAttribute> read;
+  auto set = [&](StringRef name, Attribute value) { read.push_back(c.b.getNamedAttr(name, value)); };
+  auto number = [&](StringRef name) { set(name, c.b.getF64FloatAttr(c.number(name))); };
+  auto original = [&](StringRef key) { set("original_max_position_embeddings", c.b.getI64IntegerAttr(c.integer(key))); };
+  if (kind == "linear" || kind == "dynamic" || kind == "yarn" || kind == "llama3")
+    number("factor");
+  if (kind == "dynamic")
+    original("max_pos");
+  if (kind == "yarn" || kind == "llama3" || kind == "longrope")
+    original("original_max_position_embeddings");
+  if (kind == "llama3") {
+    number("low_freq_factor");
+    number("high_freq_factor");
+  }
+  if (kind == "yarn") {
+    for (StringRef name : {"beta_fast", "beta_slow"})
+      if (c.has(name))
+        number(name);
+    if (c.has("truncate"))
+      set("truncate", c.b.getBoolAttr(c.flag("truncate")));
+  }
+  if (kind == "longrope")
+    for (StringRef name : {"short_factor", "long_factor"})
+      set(name, c.b.getDenseF64ArrayAttr(c.numbers(name)));
+  return read;
+}
+
+/// The case's attention_factor; where its parameters say how it comes about, that has to be it.
+double readAttentionFactor(GoldenCase &c, StringRef kind) {
+  double given = c.number("attention_factor", 1.0), made = given;
+  if (c.has("mscale"))
+    made = yarnAttentionFactor(c.number("factor"), c.number("mscale"), c.number("mscale_all_dim"));
+  else if (kind == "longrope")
+    made = longropeAttentionFactor(c.number("factor"), c.number("original_max_position_embeddings"));
+  if (std::abs(given - made) > 1e-9)
+    c.wrong(llvm::formatv("the parameters make the attention factor {0}, wanted {1}", made, given).str());
+  return given;
+}
+
+} // namespace
+
 void buildGolden(GoldenCase &c) {
-  c.oneOf("kind", {"default"});
-  if (c.number("attention_factor", 1.0) != 1.0)
-    c.unsupported("attention_factor other than 1");
-  double base = c.number("base", 10000.0);
-  int64_t rotaryDim = c.integer("rotary_dim");
+  std::string kind = c.oneOf("kind", {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "mrope"});
+  bool hasSections = kind == "mrope";
+  double base = c.number("base", 10000.0), attentionFactor = readAttentionFactor(c, kind);
+  int64_t rotaryDim = c.integer("rotary_dim", c.integer("head_dim"));
   std::string layout = c.oneOf("layout", {"half", "interleaved"});
-  c.ignore({"head_dim", "partial_rotary_factor", "seq_len"}); // the tensors' shapes and rotary_dim say the same
-  if (!c.inputs({{"q", 4}, {"k", 4}, {"position_ids", 2}}))
+  SmallVector<NamedAttribute> scaling = readScaling(c, kind);
+  DenseI64ArrayAttr sections;
+  StringRef sectionLayout = "contiguous";
+  if (hasSections) {
+    sections = c.b.getDenseI64ArrayAttr(llvm::map_to_vector(c.numbers("sections"), [](double s) { return int64_t(s); }));
+    if (c.flag("interleaved"))
+      sectionLayout = "interleaved";
+  }
+  // The tensors' shapes, rotary_dim and the positions say the same.
+  c.ignore({"partial_rotary_factor", "seq_len", "max_pos", "position_ids"});
+  if (!c.inputs({{"q", 4}, {"k", 4}, {"position_ids", hasSections ? 3 : 2}}))
     return;
+  Value positions = c.value("position_ids"), factors;
+  if (kind != "default" && !hasSections) {
+    scaling.push_back(c.b.getNamedAttr("kind", c.b.getStringAttr(kind)));
+    scaling.push_back(c.b.getNamedAttr("base", c.b.getF64FloatAttr(base)));
+    scaling.push_back(c.b.getNamedAttr("rotary_dim", c.b.getI64IntegerAttr(rotaryDim)));
+    auto type = RankedTensorType::get({rotaryDim / 2}, c.b.getF64Type());
+    bool byPosition = kind == "dynamic" || kind == "longrope";
+    factors = FactorsOp::create(c.b, TypeRange(type), byPosition ? ValueRange(positions) : ValueRange(), scaling);
+  }
   for (StringRef name : {"q", "k"}) {
     Value x = c.value(name);
-    c.output(name, RotateOp::create(c.b, x.getType(), x, c.value("position_ids"), Value(), APFloat(base), rotaryDim,
-                                    StringRef(layout)));
+    c.output(name, RotateOp::create(c.b, x.getType(), x, positions, factors, APFloat(base), rotaryDim, StringRef(layout),
+                                    APFloat(attentionFactor), sections, sectionLayout));
   }
 }
 

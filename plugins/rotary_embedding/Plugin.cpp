@@ -3,7 +3,7 @@
 #include "plugins/api/PluginNote.h"
 #include "plugins/rotary_embedding/RotaryEmbedding.h"
 
-TILEWRIGHT_PLUGIN_NOTE("", "dialect:rotary_embedding")
+TILEWRIGHT_PLUGIN_NOTE("", "dialect:rotary_embedding pass:rotary-embedding-fold-tables")
 
 extern "C" const tw_plugin *tilewrightPlugin() {
   static const tw_plugin plugin = {
@@ -12,7 +12,11 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       TILEWRIGHT_PLUGIN_NAME,
       TILEWRIGHT_PLUGIN_VERSION,
       [](tw_dialect_registry *registry) { registry->insert<tilewright::rotary_embedding::RotaryEmbeddingDialect>(); },
-      nullptr,
+      [](tw_stage_registry *registry) {
+        registry->add({"recognise", "rotary-embedding-fold-tables", {}, {}, {}, [](const tilewright::PipelineOptions &) {
+                         return tilewright::rotary_embedding::createFoldTables();
+                       }});
+      },
       [](tw_golden_registry *registry) {
         registry->add("rotary_embedding", tilewright::rotary_embedding::buildGolden);
       }};

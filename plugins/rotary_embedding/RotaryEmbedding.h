@@ -5,6 +5,9 @@
 #include "ir/interfaces/Interfaces.h"
 #include "ir/interfaces/Tiling.h"
 #include "ir/tw/Tw.h"
+#include "plugins/rotary_embedding/Angles.h"
+
+#include "mlir/Pass/Pass.h"
 
 #include "plugins/rotary_embedding/RotaryEmbeddingDialect.h.inc"
 
@@ -12,13 +15,14 @@
 #include "plugins/rotary_embedding/RotaryEmbedding.h.inc"
 
 namespace tilewright {
-class GoldenCase; // frontend/api/GoldenCase.h
+class BlockRegistry; // frontend/api/Block.h
+class GoldenCase;    // frontend/api/GoldenCase.h
 }
 
 namespace tilewright::rotary_embedding {
 
-/// base^(-2i/rotaryDim) for i < rotaryDim / 2: the angle of pair i per position.
-llvm::SmallVector<double> angleRates(double base, int64_t rotaryDim);
+/// `rotary-embedding-fold-tables`: apply of tables becomes rotate.
+std::unique_ptr<mlir::Pass> createFoldTables();
 
 /// Graph of a golden case of this technique.
 void buildGolden(GoldenCase &golden);

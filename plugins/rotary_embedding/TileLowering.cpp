@@ -31,7 +31,7 @@ public:
 private:
   /// Fractions of turns of row `row`, in f32 from -0.5 to 0.5: [1, D/2].
   Value angles(Value row);
-  /// Sine or cosine of them.
+  /// Sine or cosine of them, times attention_factor.
   Value table(Value turns, bool sine);
   /// `out` [M, H, D] with row `row` turned.
   Value rotateRow(Value row, Value out);
@@ -59,27 +59,40 @@ Value RotateTile::angles(Value row) {
   SmallVector<double> rates = angleRates(op.getBase().convertToDouble(), 2 * half);
   for (double &rate : rates)
     rate /= 2 * std::numbers::pi;
-  Value turnsPerPosition = arith::ConstantOp::create(t.b, t.loc, DenseElementsAttr::get(type, ArrayRef<double>(rates)));
-  SmallVector<Value> ins = {t.reshape(t.slice(op.getPositions(), {row}, {1}), {1, 1}), turnsPerPosition};
-  SmallVector<AffineMap> maps = {t.map(2, {t.d(0), t.zero()}), t.map(2, {t.d(1)})};
+  // For each of the row's positions itself and the turns that it makes of each pair: one of these is not 0.
+  SmallVector<Value> ins;
+  SmallVector<AffineMap> maps;
+  for (auto [section, own] : llvm::enumerate(ratesBySection(rates, op.getSections(), op.getSectionLayout()))) {
+    Value position = op.getSections() ? t.slice(op.getPositions(), {at(section), row}, {1, 1})
+                                      : t.reshape(t.slice(op.getPositions(), {row}, {1}), {1, 1});
+    ins.append({position, arith::ConstantOp::create(t.b, t.loc, DenseElementsAttr::get(type, ArrayRef<double>(own)))});
+    maps.append({t.map(2, {t.d(0), t.zero()}), t.map(2, {t.d(1)})});
+  }
+  size_t terms = ins.size();
   if (Value factors = op.getFactors()) {
     ins.push_back(factors);
     maps.push_back(t.map(2, {t.d(1)}));
   }
   maps.push_back(t.map(2, {t.d(0), t.d(1)}));
   return t.generic(ins, t.alloc({1, half}, t.b.getF32Type()), maps, "pp", [&](TileBuilder &s, ValueRange a) -> Value {
-    Value turns = s.mul(arith::SIToFPOp::create(s.b, s.loc, f64, a[0]), a[1]);
+    Value turns;
+    for (size_t i = 0; i < terms; i += 2) {
+      Value term = s.mul(arith::SIToFPOp::create(s.b, s.loc, f64, a[i]), a[i + 1]);
+      turns = turns ? s.add(turns, term) : term;
+    }
     if (op.getFactors())
-      turns = s.div(turns, a[2].getType() == f64 ? a[2] : arith::ExtFOp::create(s.b, s.loc, f64, a[2]).getResult());
+      turns = s.div(turns, a[terms].getType() == f64 ? a[terms] : arith::ExtFOp::create(s.b, s.loc, f64, a[terms]).getResult());
     Value fraction = s.sub(turns, math::RoundEvenOp::create(s.b, s.loc, turns));
     return arith::TruncFOp::create(s.b, s.loc, s.b.getF32Type(), fraction);
   });
 }
 
 Value RotateTile::table(Value turns, bool sine) {
+  double scale = op.getAttentionFactor().convertToDouble();
   return t.elementwise(turns, t.alloc({1, half}, t.b.getF32Type()), [&](TileBuilder &s, ValueRange a) -> Value {
     Value radians = s.mul(a[0], s.f32(2 * std::numbers::pi));
-    return sine ? math::SinOp::create(s.b, s.loc, radians).getResult() : math::CosOp::create(s.b, s.loc, radians).getResult();
+    Value y = sine ? math::SinOp::create(s.b, s.loc, radians).getResult() : math::CosOp::create(s.b, s.loc, radians).getResult();
+    return scale == 1.0 ? y : s.mul(y, s.f32(scale));
   });
 }
 

@@ -1,5 +1,7 @@
 // REQUIRES: plugin-rotary_embedding
 // RUN: %tw-opt %s --split-input-file --verify-diagnostics
+// The samples hold a bad use for each constraint.
+// RUN: %tw-opt %root/plugins/rotary_embedding/samples.mlir --split-input-file --verify-diagnostics -o /dev/null
 
 func.func @rotate_c1_rank(%x: tensor<4x8xf32>, %p: tensor<4xi32>) {
   // expected-error @+1 {{wants an input [N, H, D] with positions [N], or [B, H, T, D] with [B, T] or [T]; found 'tensor<4x8xf32>' and 'tensor<4xi32>'}}

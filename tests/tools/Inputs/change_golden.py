@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""change_golden.py IN OUT: a golden case whose first output value is another; gradients and exact values are left out."""
+"""change_golden.py IN OUT [KEY=TEXT...]: a golden case whose first output value is another, with these attributes set to
+texts; gradients and exact values are left out."""
 import json
 import struct
 import sys
@@ -10,7 +11,9 @@ with open(sys.argv[1], "rb") as file:
 size = struct.unpack("<Q", data[:8])[0]
 entries = json.loads(data[8 : 8 + size])
 body = data[8 + size :]
-kept, tensors = {"__metadata__": entries.pop("__metadata__")}, b""
+metadata = entries.pop("__metadata__")
+metadata["attrs"] = json.dumps(json.loads(metadata["attrs"]) | dict(argument.split("=") for argument in sys.argv[3:]))
+kept, tensors = {"__metadata__": metadata}, b""
 for name, entry in entries.items():
     if not name.startswith(("in.", "out.")):
         continue
