@@ -65,11 +65,24 @@ private:
     loop.getBody()->walk([&](LoopLikeOpInterface) { innermost = false; });
     if (!innermost || isRowLoop(loop, contract))
       return WalkResult::advance();
+    if (!isReadInLoop(contract.getAcc(), loop))
+      return WalkResult::advance();
     for (Operation &op : *loop.getBody())
       if (isa<vector::TransferWriteOp>(op))
         return op.emitOpError(
             "stands in the reduction loop of a contraction: its accumulator is not carried in registers");
     return WalkResult::advance();
+  }
+
+  /// Whether the accumulator `value` comes from memory in each round, perhaps by way of other contractions.
+  static bool isReadInLoop(Value value, scf::ForOp loop) {
+    Operation *op = value.getDefiningOp();
+    if (!op || loop.isDefinedOutsideOfLoop(value))
+      return false;
+    if (auto before = dyn_cast<vector::ContractionOp>(op))
+      return isReadInLoop(before.getAcc(), loop);
+    return isa<vector::TransferReadOp>(op) ||
+           llvm::any_of(op->getOperands(), [&](Value operand) { return isReadInLoop(operand, loop); });
   }
 
   /// A loop over tiles of the result (its counter selects what is written) rather than over a reduction.

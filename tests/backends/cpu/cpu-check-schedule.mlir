@@ -45,3 +45,28 @@ func.func @accumulator_in_memory(%x: tensor<4x64xf32>, %w: tensor<64x16xf32>, %y
   }
   return %r : tensor<4x16xf32>
 }
+
+// -----
+
+// A contraction of one round in a loop over chunks: its operand is decoded to memory, and its sums are written.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+func.func @one_round(%x: tensor<1x2xf32>, %row: vector<16xf32>, %w: tensor<2x16xf32>, %y: tensor<1x16xf32>) -> tensor<1x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant dense<0.0> : vector<1x16xf32>
+  %r = scf.for %chunk = %c0 to %c4 step %c1 iter_args(%before = %y) -> (tensor<1x16xf32>) {
+    %d0 = vector.transfer_write %row, %w[%c0, %c0] {in_bounds = [true]} : vector<16xf32>, tensor<2x16xf32>
+    %d1 = vector.transfer_write %row, %d0[%c1, %c0] {in_bounds = [true]} : vector<16xf32>, tensor<2x16xf32>
+    %a = vector.transfer_read %x[%c0, %c0], %zero {in_bounds = [true, true]} : tensor<1x2xf32>, vector<1x2xf32>
+    %b = vector.transfer_read %d1[%c0, %c0], %zero {in_bounds = [true, true]} : tensor<2x16xf32>, vector<2x16xf32>
+    %s = vector.contract {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"],
+        kind = #vector.kind<add>} %a, %b, %none : vector<1x2xf32>, vector<2x16xf32> into vector<1x16xf32>
+    %e = vector.transfer_write %s, %before[%c0, %c0] {in_bounds = [true, true]} : vector<1x16xf32>, tensor<1x16xf32>
+    scf.yield %e : tensor<1x16xf32>
+  }
+  return %r : tensor<1x16xf32>
+}
