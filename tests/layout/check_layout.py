@@ -227,13 +227,15 @@ def dialects(tree):
 
 
 def constraints(tree):
-    """Each (C1), (C2)... of an op's description is in a verifier beside it and in the name of a test (<op>_c1)."""
+    """Each (C1), (C2)... of an op's description is in a verifier beside it and in the name of a test or of a plugin's bad
+    sample (<op>_c1)."""
     for path in tree.select(".td"):
         if not path.startswith(("ir/", "plugins/")) or path.startswith("plugins/_template/"):
             continue
         folder = os.path.dirname(path)
         sources = "\n".join(tree.text(f) for f in tree.select(".cpp", ".h") if os.path.dirname(f) == folder)
-        tests = "\n".join(tree.text(f) for f in tree.lit_tests() if f.startswith((f"tests/{folder}/", "tests/ir/"))).lower()
+        tests = [f for f in tree.lit_tests() if f.startswith((f"tests/{folder}/", "tests/ir/"))] + tree.select(f"{folder}/samples.mlir")
+        tests = "\n".join(map(tree.text, tests)).lower()
         text = tree.text(path)
         for match in re.finditer(r'\bdef\s+(\w+)\s*:\s*\w+<"([\w.]+)"', text):
             following = re.search(r"\n(?:def|class)\s", text[match.end() :])

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The `position_encoding` dialect (PositionEncoding.td).
+#pragma once
+
+#include "ir/interfaces/Interfaces.h"
+#include "ir/tw/Tw.h"
+
+#include "plugins/position_encoding/PositionEncodingDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "plugins/position_encoding/PositionEncoding.h.inc"
+
+namespace tilewright {
+class GoldenRegistry; // frontend/api/GoldenCase.h
+}
+
+namespace tilewright::position_encoding {
+
+/// The bucket of a key that stands `offset` behind its query (position_encoding.t5_buckets).
+int32_t t5Bucket(int64_t offset, bool bidirectional, int64_t buckets, int64_t maxDistance);
+
+/// Slopes of position_encoding.alibi.
+llvm::SmallVector<double> alibiSlopes(int64_t heads);
+
+/// The graphs of golden cases of these techniques.
+void addGolden(GoldenRegistry &registry);
+
+} // namespace tilewright::position_encoding
