@@ -103,3 +103,13 @@ func.func @test_offset_weight_by_hand() {
   check.expect_close %n, %y {absolute = 1.0e-06 : f64} : tensor<1x4xf32>
   return
 }
+
+// The same with a stored weight of 0.5: a factor of 1.5.
+func.func @test_offset_weight_of_a_half() {
+  %x = tw.constant dense<[[1.0, 2.0, 3.0, 4.0]]> : tensor<1x4xf32>
+  %g = tw.constant dense<0.5> : tensor<4xf32>
+  %y = tw.constant dense<[[0.54772252, 1.0954451, 1.6431676, 2.1908902]]> : tensor<1x4xf32>
+  %n = rms_norm.norm %x weight(%g : tensor<4xf32>) {epsilon = 1.0e-06 : f64, unit_offset = true} : tensor<1x4xf32>
+  check.expect_close %n, %y {absolute = 1.0e-06 : f64} : tensor<1x4xf32>
+  return
+}
