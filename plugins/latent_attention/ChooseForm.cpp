@@ -30,16 +30,24 @@ public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChooseForm)
 
   StringRef getArgument() const final { return passFlag; }
-  StringRef getDescription() const final { return "Puts the cheaper form in place of attention of low rank"; }
+  StringRef getDescription() const final { return "Puts core ops in place of latent attention, of the cheaper form"; }
   void getDependentDialects(DialectRegistry &registry) const final {
     registry.insert<LatentAttentionDialect, tw::TwDialect>();
   }
 
   void runOnOperation() final {
-    SmallVector<AttentionOp> ops;
-    getOperation()->walk([&](AttentionOp op) { ops.push_back(op); });
-    for (AttentionOp op : ops) {
-      op.setForm(choose(op));
+    SmallVector<ReferenceLowering> ops;
+    getOperation()->walk([&](ReferenceLowering op) {
+      if (isa<AttentionOp, LatentArrayOp>(op))
+        ops.push_back(op);
+    });
+    for (ReferenceLowering op : ops) {
+      if (auto attention = dyn_cast<AttentionOp>(*op))
+        attention.setForm(choose(attention));
+      else
+        receipt::done(op, passFlag, "attention",
+                      llvm::formatv("two attentions through {0} latents",
+                                    cast<LatentArrayOp>(*op).getLatents().getType().getDimSize(0)).str());
       if (failed(decompose(op)))
         return signalPassFailure();
     }

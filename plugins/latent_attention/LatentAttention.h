@@ -43,7 +43,8 @@ FormCosts costsOf(AttentionOp op, int64_t queries, int64_t keys);
 inline constexpr int64_t kUnknownLength = 1024;
 
 /// latent-attention-choose-form (stage share): decides for each latent_attention.attention which form computes it, by
-/// `costsOf` where both can, says so in a receipt with the costs, and puts that form's core ops in its place.
+/// `costsOf` where both can, says so in a receipt with the costs, and puts that form's core ops in its place, so that the
+/// attention in them is fused; those of a latent_attention.latent_array too.
 std::unique_ptr<mlir::Pass> createChooseForm();
 
 /// Graph of a golden case of this technique.

@@ -51,6 +51,19 @@ func.func @asked(%qn: tensor<1x16x512x128xf32>, %qr: tensor<1x16x512x64xf32>, %w
   return %y : tensor<1x16x512x128xf32>
 }
 
+// The attentions of a latent array are taken out of it.
+// RECEIPT: latent-attention-choose-form{{.*}}two attentions through 64 latents
+// CHECK-LABEL: func.func @latent_array
+// CHECK: %[[H:.*]] = tw.attention query(%{{.*}} : tensor<2x4x64x8xf32>) key(%{{.*}} : tensor<2x4x?x8xf32>)
+// CHECK: tw.attention query(%{{.*}} : tensor<2x4x?x8xf32>) key(%{{.*}} : tensor<2x4x64x8xf32>) value(%[[H]] : tensor<2x4x64x8xf32>)
+func.func @latent_array(%x: tensor<2x?x32xf32>, %n: tensor<64x32xf32>, %w: tensor<32x32xf32>) -> tensor<2x?x32xf32> {
+  %y, %h = "latent_attention.latent_array"(%x, %n, %w, %w, %w, %w) {heads = 4 : i64,
+    operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}
+    : (tensor<2x?x32xf32>, tensor<64x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>)
+    -> (tensor<2x?x32xf32>, tensor<2x4x64x8xf32>)
+  return %y : tensor<2x?x32xf32>
+}
+
 // Over a state the cached rows are read as they stand.
 // RECEIPT: latent-attention-choose-form{{.*}}absorbed form: the state keeps 576 numbers a token, and expanded keys would be made again for each 16 rows
 // CHECK-LABEL: func.func @ragged
