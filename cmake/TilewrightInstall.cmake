@@ -30,7 +30,7 @@ endif()
 install(TARGETS ${programs} DESTINATION bin)
 install(TARGETS tilewright_runtime DESTINATION lib)
 install(FILES LICENSE THIRD_PARTY.md README.md docs/status-and-exit-codes.md
-  docs/plugins.md docs/writing-a-plugin.md DESTINATION share/doc/tilewright)
+  docs/plugins.md docs/writing-a-plugin.md docs/blocks.md DESTINATION share/doc/tilewright)
 configure_file(cmake/tilewright.pc.in tilewright.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tilewright.pc DESTINATION lib/pkgconfig)
 
