@@ -40,6 +40,19 @@ func.func @softmax(%x: tensor<2x4xf32>) -> tensor<2x4xf32> attributes {tw.differ
   return %y : tensor<2x4xf32>
 }
 
+// The residual's identity path: what comes from behind goes on to x as it is, whatever f is; the block adds to it.
+// CHECK-LABEL: func.func @residual.gradient(
+// CHECK-SAME: %{{.*}}: tensor<?x8xf32>, %[[W:.*]]: tensor<8x8xf32>, %[[DY:.*]]: tensor<?x8xf32>) -> tensor<?x8xf32>
+// CHECK: %[[WT:.*]] = tw.transpose %[[W]] perm [1, 0]
+// CHECK: %[[DF:.*]] = tw.linear %[[DY]], %[[WT]]
+// CHECK: %[[DX:.*]] = tw.add %[[DY]], %[[DF]]
+// CHECK: return %[[DX]] : tensor<?x8xf32>
+func.func @residual(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf32> attributes {tw.differentiate = array<i64: 0>} {
+  %f = tw.linear %x, %w : tensor<?x8xf32>, tensor<8x8xf32> -> tensor<?x8xf32>
+  %y = tw.add %x, %f : tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
 // -----
 
 // expected-error@below {{'func.func' op wants argument numbers in tw.differentiate, array<i64: ...>, found 0 : i64}}

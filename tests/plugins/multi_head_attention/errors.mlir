@@ -143,3 +143,60 @@ func.func @self_attention_c8_kind(%x: tensor<2x3x4xf32>, %w: tensor<4x4xf32>, %g
   %0 = "multi_head_attention.self_attention"(%x, %w, %w, %w) {heads = 2 : i64, kv_heads = 2 : i64, qk_norm = "batch", operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x3x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<2x3x4xf32>
   return
 }
+
+// -----
+
+func.func @self_attention_c2_7_2(%x: tensor<2x3x4xf32>, %w: tensor<28x4xf32>) {
+  // expected-error @+1 {{wants heads to be a multiple of kv_heads, both at least 1, found 7 and 2}}
+  %0 = "multi_head_attention.self_attention"(%x, %w, %w, %w) {heads = 7 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x3x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>) -> tensor<2x3x28xf32>
+  return
+}
+
+// -----
+
+func.func @self_attention_c2_4_0(%x: tensor<2x3x4xf32>, %w: tensor<28x4xf32>) {
+  // expected-error @+1 {{wants heads to be a multiple of kv_heads, both at least 1, found 4 and 0}}
+  %0 = "multi_head_attention.self_attention"(%x, %w, %w, %w) {heads = 4 : i64, kv_heads = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x3x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>) -> tensor<2x3x28xf32>
+  return
+}
+
+// -----
+
+func.func @self_attention_c2_0_1(%x: tensor<2x3x4xf32>, %w: tensor<28x4xf32>) {
+  // expected-error @+1 {{wants heads to be a multiple of kv_heads, both at least 1, found 0 and 1}}
+  %0 = "multi_head_attention.self_attention"(%x, %w, %w, %w) {heads = 0 : i64, kv_heads = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x3x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>) -> tensor<2x3x28xf32>
+  return
+}
+
+// -----
+
+func.func @self_attention_c2_4_8(%x: tensor<2x3x4xf32>, %w: tensor<28x4xf32>) {
+  // expected-error @+1 {{wants heads to be a multiple of kv_heads, both at least 1, found 4 and 8}}
+  %0 = "multi_head_attention.self_attention"(%x, %w, %w, %w) {heads = 4 : i64, kv_heads = 8 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x3x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>) -> tensor<2x3x28xf32>
+  return
+}
+
+// -----
+
+func.func @self_attention_c2_minus_4_2(%x: tensor<2x3x4xf32>, %w: tensor<28x4xf32>) {
+  // expected-error @+1 {{wants heads to be a multiple of kv_heads, both at least 1, found -4 and 2}}
+  %0 = "multi_head_attention.self_attention"(%x, %w, %w, %w) {heads = -4 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x3x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>) -> tensor<2x3x28xf32>
+  return
+}
+
+// -----
+
+func.func @self_attention_c2_4_minus_2(%x: tensor<2x3x4xf32>, %w: tensor<28x4xf32>) {
+  // expected-error @+1 {{wants heads to be a multiple of kv_heads, both at least 1, found 4 and -2}}
+  %0 = "multi_head_attention.self_attention"(%x, %w, %w, %w) {heads = 4 : i64, kv_heads = -2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x3x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>, tensor<28x4xf32>) -> tensor<2x3x28xf32>
+  return
+}
+
+// -----
+
+// Heads of 16 in a model of width 40: the query weight has 64 rows, and one that has 40 does not split into them.
+func.func @self_attention_c3_head_width(%x: tensor<2x3x40xf32>, %q: tensor<40x40xf32>, %kv: tensor<32x40xf32>) {
+  // expected-error @+1 {{has query heads of width 10 and key heads of width 16, wanted equal ones}}
+  %0 = "multi_head_attention.self_attention"(%x, %q, %kv, %kv) {heads = 4 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x3x40xf32>, tensor<40x40xf32>, tensor<32x40xf32>, tensor<32x40xf32>) -> tensor<2x3x64xf32>
+  return
+}

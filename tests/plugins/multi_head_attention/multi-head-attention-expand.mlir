@@ -25,3 +25,11 @@ func.func @cross(%x: tensor<2x3x8xf32>, %c: tensor<2x5x8xf32>, %w: tensor<8x8xf3
     : (tensor<2x3x8xf32>, tensor<2x5x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<2x1x3x5xi1>) -> tensor<2x3x8xf32>
   return %y : tensor<2x3x8xf32>
 }
+
+// The width of a head is that of its weights' rows, 16, not the model's width over the number of heads: so is the scale, 1/4.
+// CHECK-LABEL: func.func @wide_heads
+// CHECK: tw.attention query(%{{.*}} : tensor<2x4x3x16xf32>) key(%{{.*}} : tensor<2x2x3x16xf32>) value(%{{.*}} : tensor<2x2x3x16xf32>) {scale = 2.500000e-01 : f64}
+func.func @wide_heads(%x: tensor<2x3x40xf32>, %q: tensor<64x40xf32>, %kv: tensor<32x40xf32>, %o: tensor<40x64xf32>) -> tensor<2x3x40xf32> {
+  %y = "multi_head_attention.self_attention"(%x, %q, %kv, %kv, %o) {heads = 4 : i64, kv_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<2x3x40xf32>, tensor<64x40xf32>, tensor<32x40xf32>, tensor<32x40xf32>, tensor<40x64xf32>) -> tensor<2x3x40xf32>
+  return %y : tensor<2x3x40xf32>
+}

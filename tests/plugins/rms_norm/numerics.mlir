@@ -113,3 +113,13 @@ func.func @test_offset_weight_of_a_half() {
   check.expect_close %n, %y {absolute = 1.0e-06 : f64} : tensor<1x4xf32>
   return
 }
+
+// ... and of each head, as norms of queries and keys have it.
+func.func @test_offset_weight_of_heads() {
+  %x = tw.constant dense<[[[1.0, 2.0, 3.0, 4.0], [-4.0, 3.0, -2.0, 1.0]]]> : tensor<1x2x4xf32>
+  %g = tw.constant dense<[0.0, 0.5, 0.0, -1.0]> : tensor<4xf32>
+  %y = tw.constant dense<[[[0.36514835, 1.0954451, 1.0954451, 0.0], [-1.4605934, 1.6431676, -0.7302967, 0.0]]]> : tensor<1x2x4xf32>
+  %n = rms_norm.norm %x weight(%g : tensor<4xf32>) {epsilon = 1.0e-06 : f64, unit_offset = true} : tensor<1x2x4xf32>
+  check.expect_close %n, %y {absolute = 1.0e-06 : f64} : tensor<1x2x4xf32>
+  return
+}
