@@ -22,7 +22,7 @@ struct NumericsBound {
 ///   scale[r] * (sum_p xs[p] * sum_k pieces[p][k / 4, r, k % 4] * x[p, k] - zeroPoint * xsum) + offset[r] * xsum.
 struct IntegerTile {
   llvm::SmallVector<mlir::Value> pieces; ///< each tensor<k/4 x 16 x 4 x i8>, unsigned
-  mlir::Value scale;                     ///< tensor<16xf32> or of another float type
+  mlir::Value scale;                     ///< tensor<16xf32> or of another float type, or null for 1
   mlir::Value offset;                    ///< the same, or null for none
   int64_t zeroPoint = 0;                 ///< 8 for Q4_0, 128 for offset int8
 };

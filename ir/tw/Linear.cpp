@@ -107,7 +107,8 @@ LogicalResult PackedLinearOp::verify() {
     return emitOpError("element ") << getElement() << " is no storage type";
   LayoutDescriptor layout = storage.getLayout();
   int64_t block = layout.blockElements, columns = input.getDimSize(1);
-  if (layout.rowsPerGroup != kGroupRows || block < 1 || (columns % block != 0 && !isa<FloatType>(getElement())))
+  if (layout.rowsPerGroup != kGroupRows || block < 1 ||
+      (columns % storage.getBlockElements() != 0 && !isa<FloatType>(getElement())))
     return emitOpError("input has ") << columns << " columns, wanted a multiple of the block of " << getElement()
                                      << ", " << block;
   int64_t bytes = layout.packedBlockBytes(), blocks = llvm::divideCeilSigned(columns, block);
@@ -123,11 +124,12 @@ LogicalResult PackedLinearOp::verify() {
     for (Value perPiece : {getScales(), getSums()}) {
       auto type = cast<RankedTensorType>(perPiece.getType());
       int64_t pieces = type.getRank() == 2 ? type.getDimSize(1) : 0;
-      if (type.getRank() != 2 || !shapesAgree(type.getShape().take_front(), {input.getDimSize(0)}) || pieces < columns / block ||
-          columns % pieces != 0 || block % (columns / pieces) != 0 || columns / pieces % 4 != 0 ||
-          type != getScales().getType())
-        return emitOpError("scales or sums are ") << type << ", wanted " << shapeText({input.getDimSize(0), columns / block})
-                                                  << ", or a whole number of pieces of at least 4 elements for each block";
+      if (type.getRank() != 2 || !shapesAgree(type.getShape().take_front(), {input.getDimSize(0)}) ||
+          pieces < columns / block || columns % pieces != 0 || block % (columns / pieces) != 0 ||
+          columns / pieces % 4 != 0 || type != getScales().getType())
+        return emitOpError("scales or sums are ")
+               << type << ", wanted " << shapeText({input.getDimSize(0), columns / block})
+               << ", or a whole number of pieces of at least 4 elements for each block";
     }
   // (C3)
   if (!weight.isDynamicDim(0) && weight.getDimSize(0) < llvm::divideCeilSigned(result.getDimSize(1), kGroupRows))
@@ -168,7 +170,7 @@ LogicalResult PackedGatherOp::verify() {
     return emitOpError("element ") << getElement() << " is no storage type";
   LayoutDescriptor layout = storage.getLayout();
   int64_t block = layout.blockElements, columns = result.getDimSize(1), bytes = layout.packedBlockBytes();
-  if (block < 1 || (columns % block != 0 && !isa<FloatType>(getElement())))
+  if (block < 1 || (columns % storage.getBlockElements() != 0 && !isa<FloatType>(getElement())))
     return emitOpError("result has ") << columns << " columns, wanted a multiple of the block of " << getElement()
                                       << ", " << block;
   int64_t blocks = block < 1 ? 0 : llvm::divideCeilSigned(columns, block);

@@ -84,9 +84,11 @@ FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value blo
                         t.slice(op.getSums(), {zero, scaleAt}, {rows, 1}));
     maps.append({elements, row, row});
   }
-  const size_t scale = ins.size();
-  ins.push_back(tile->scale);
-  maps.push_back(column);
+  const size_t dots = ins.size();
+  if (tile->scale) {
+    ins.push_back(tile->scale);
+    maps.push_back(column);
+  }
   if (tile->offset) {
     ins.push_back(tile->offset);
     maps.push_back(column);
@@ -95,15 +97,18 @@ FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value blo
   return t.generic(ins, acc, maps, "pp", [&](TileBuilder &s, ValueRange a) {
     // acc + scale * (xs * dot - zeroPoint * sum) + offset * sum
     Value product, sum;
-    for (size_t i = 0; i < scale; i += 3) {
+    for (size_t i = 0; i < dots; i += 3) {
       Value next = s.mul(a[i + 1], arith::SIToFPOp::create(s.b, s.loc, s.b.getF32Type(), a[i]));
       product = product ? s.add(product, next) : next;
       sum = sum ? s.add(sum, a[i + 2]) : a[i + 2];
     }
     if (tile->zeroPoint)
       product = s.sub(product, s.mul(sum, s.f32(tile->zeroPoint)));
-    Value result = s.add(a.back(), s.mul(s.toF32(a[scale]), product));
-    return tile->offset ? s.add(result, s.mul(s.toF32(a[scale + 1]), sum)) : result;
+    size_t next = dots;
+    if (tile->scale)
+      product = s.mul(s.toF32(a[next++]), product);
+    Value result = s.add(a.back(), product);
+    return tile->offset ? s.add(result, s.mul(s.toF32(a[next]), sum)) : result;
   });
 }
 

@@ -63,10 +63,10 @@ FailureOr<RankedTensorType> PackedWeights::packedType(Operation *user, RankedTen
   if (type.getRank() != 2 || !type.hasStaticShape())
     return user->emitOpError("reads a weight of type ") << type << ", wanted a static shape of rank 2";
   LayoutDescriptor layout = storage.getLayout();
-  // The last block of a row of floats is filled up with zeros.
-  if (type.getDimSize(1) % layout.blockElements && !isa<FloatType>(type.getElementType()))
+  // The last block of a row of floats, or of other single elements, is filled up with zeros.
+  if (type.getDimSize(1) % storage.getBlockElements() && !isa<FloatType>(type.getElementType()))
     return user->emitOpError("reads a weight of type ")
-           << type << " whose rows are no multiple of the " << layout.blockElements << " elements of a block of "
+           << type << " whose rows are no multiple of the " << storage.getBlockElements() << " elements of a block of "
            << type.getElementType();
   return RankedTensorType::get({llvm::divideCeilSigned(type.getDimSize(0), layout.rowsPerGroup),
                                 llvm::divideCeilSigned(type.getDimSize(1), layout.blockElements),

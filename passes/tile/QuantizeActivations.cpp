@@ -46,7 +46,8 @@ public:
         receipt::missed(op, passFlag, receiptKind, reason, advice);
       };
       if (Type element = op.getInput().getType().getElementType(); !element.isF32()) {
-        missed("its input has element type " + llvm::formatv("{0}", element).str() + ", wanted f32", "cast the input to f32");
+        missed("its input has element type " + llvm::formatv("{0}", element).str() + ", wanted f32",
+               "cast the input to f32");
         continue;
       }
       const int64_t pieces = integerPieces(storage, op);
@@ -55,7 +56,13 @@ public:
                "quantise the weight (q4_0, q4_1 or q8_0, say), or nothing, where it should keep its precision");
         continue;
       }
-      int64_t block = storage.getBlockElements() / pieces;
+      const int64_t columns = op.getInput().getType().getDimSize(1), step = storage.getLayout().blockElements;
+      if (columns % step) {
+        missed("its rows have " + Twine(columns) + " elements, wanted a multiple of the " + Twine(step) + " of a block",
+               "fill rows and inputs up with zeros");
+        continue;
+      }
+      const int64_t block = step / pieces;
       tw::QuantizeRowsOp &quantized = shared[{op.getInput(), block}];
       OpBuilder b(op);
       if (!quantized) {
@@ -65,7 +72,8 @@ public:
         b.setInsertionPoint(op);
       }
       receipt::done(op, passFlag, receiptKind,
-                    "products of int8 activations, one scale for " + Twine(block) + " of them, with the quants as they are");
+                    "products of int8 activations, one scale for " + Twine(block) +
+                        " of them, with the quants as they are");
       auto integer =
           tw::PackedLinearOp::create(b, op.getLoc(), op.getType(), quantized.getQuants(), quantized.getScales(),
                                      quantized.getSums(), op.getWeight(), op.getBias(), op.getElementAttr());

@@ -7,11 +7,9 @@
 namespace tilewright::quantization {
 
 namespace {
-constexpr Format formats[] = {{FormatKind::Q4_0, "q4_0", 32, 18},
-                              {FormatKind::Q4_1, "q4_1", 32, 20},
-                              {FormatKind::Q8_0, "q8_0", 32, 34},
-                              {FormatKind::F16, "f16", 32, 64},
-                              {FormatKind::BF16, "bf16", 32, 64}};
+constexpr Format formats[] = {{FormatKind::Q4_0, "q4_0", 32, 18}, {FormatKind::Q4_1, "q4_1", 32, 20},
+                              {FormatKind::Q8_0, "q8_0", 32, 34}, {FormatKind::F16, "f16", 32, 64},
+                              {FormatKind::BF16, "bf16", 32, 64}, {FormatKind::Int8, "int8", 1, 1}};
 
 uint16_t load16(const uint8_t *bytes) { return uint16_t(bytes[0] | bytes[1] << 8); }
 
@@ -33,8 +31,8 @@ float fromBfloat(uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 
 uint32_t nibble(const uint8_t *bytes, uint32_t e) { return e < 16 ? bytes[e] & 0xf : bytes[e - 16] >> 4; }
 
 /// 4-bit quants of a block of 32 whose bytes start at `sourceBit`. An element is e = 16h + 4q + i: its nibble half, its
-/// group of four bytes, its byte there. Packed [q][row][i][h]: four neighbouring bytes hold elements 4q .. 4q+3 in their
-/// low and 16+4q .. 16+4q+3 in their high nibbles, so one mask or one shift yields four neighbours of k.
+/// group of four bytes, its byte there. Packed [q][row][i][h]: four neighbouring bytes hold elements 4q .. 4q+3 in
+/// their low and 16+4q .. 16+4q+3 in their high nibbles, so one mask or one shift yields four neighbours of k.
 LayoutField nibbleField(uint32_t sourceBit) {
   enum { H, Q, I };
   LayoutField field;
@@ -42,6 +40,18 @@ LayoutField nibbleField(uint32_t sourceBit) {
   field.sourceBit = sourceBit;
   field.splits = {{2, 4}, {4, 32}, {4, 8}};
   field.order = {Q, LayoutField::kRow, I, H};
+  return field;
+}
+
+/// 8-bit quants of a block of 32. Packed [q][row][i]: four neighbours of k side by side, offset by 128 so that integer
+/// products take them as unsigned.
+LayoutField byteField(uint32_t sourceBit) {
+  LayoutField field;
+  field.bits = 8;
+  field.sourceBit = sourceBit;
+  field.splits = {{8, 32}, {4, 8}};
+  field.order = {0, LayoutField::kRow, 1};
+  field.xorMask = 0x80;
   return field;
 }
 
@@ -88,6 +98,9 @@ void decodeBlock(const Format &format, const uint8_t *bytes, float *out) {
     for (uint32_t e = 0; e < 32; ++e)
       out[e] = fromBfloat(load16(bytes + 2 * e));
     return;
+  case FormatKind::Int8:
+    *out = float(int8_t(*bytes));
+    return;
   }
 }
 
@@ -104,17 +117,13 @@ LayoutDescriptor packedLayout(const Format &format) {
   case FormatKind::Q4_1:
     layout.fields = {nibbleField(32), scaleField(0), scaleField(16)};
     break;
-  case FormatKind::Q8_0: {
-    // [q][row][i]: four neighbours of k side by side, offset by 128 so that integer products take them as unsigned.
-    LayoutField quants;
-    quants.bits = 8;
-    quants.sourceBit = 16;
-    quants.splits = {{8, 32}, {4, 8}};
-    quants.order = {0, LayoutField::kRow, 1};
-    quants.xorMask = 0x80;
-    layout.fields = {quants, scaleField(0)};
+  case FormatKind::Q8_0:
+    layout.fields = {byteField(16), scaleField(0)};
     break;
-  }
+  case FormatKind::Int8:
+    layout.blockElements = layout.blockBytes = 32;
+    layout.fields = {byteField(0)};
+    break;
   case FormatKind::F16:
   case FormatKind::BF16: {
     // [p][row][v]: pairs of k side by side, as the dot product of pairs reads them.

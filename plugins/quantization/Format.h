@@ -8,7 +8,7 @@
 
 namespace tilewright::quantization {
 
-enum class FormatKind { Q4_0, Q4_1, Q8_0, F16, BF16 };
+enum class FormatKind { Q4_0, Q4_1, Q8_0, F16, BF16, Int8 };
 
 /// One block format.
 struct Format {
@@ -20,10 +20,10 @@ struct Format {
 
 const Format &format(FormatKind kind);
 
-/// Decodes one block (blockBytes bytes) to blockElements values, in the f32 arithmetic of ggml's reference.
+/// Decodes one block of a file (blockBytes bytes) to blockElements values, in the f32 arithmetic of ggml's reference.
 void decodeBlock(const Format &format, const uint8_t *bytes, float *out);
 
-/// The canonical packed layout: 16 rows by one block.
+/// The canonical packed layout: 16 rows by 32 elements.
 LayoutDescriptor packedLayout(const Format &format);
 
 } // namespace tilewright::quantization

@@ -25,23 +25,24 @@ void QuantizationDialect::initialize() {
 
 // The methods of a storage type are those of its format.
 #define STORAGE_TYPE(Type, kind)                                                                                       \
-  int64_t Type::getBlockElements() const { return format(kind).blockElements; }                                       \
-  int64_t Type::getBlockBytes() const { return format(kind).blockBytes; }                                             \
+  int64_t Type::getBlockElements() const { return format(kind).blockElements; }                                        \
+  int64_t Type::getBlockBytes() const { return format(kind).blockBytes; }                                              \
   void Type::decodeBlock(const uint8_t *bytes, float *out) const {                                                     \
-    quantization::decodeBlock(format(kind), bytes, out);                                                              \
+    quantization::decodeBlock(format(kind), bytes, out);                                                               \
   }                                                                                                                    \
-  LayoutDescriptor Type::getLayout() const { return packedLayout(format(kind)); }                                     \
+  LayoutDescriptor Type::getLayout() const { return packedLayout(format(kind)); }                                      \
   Value Type::emitLoadF32(OpBuilder &builder, Location loc, Value packed, Value group, Value block) const {            \
-    return quantization::emitLoadF32(format(kind), builder, loc, packed, group, block);                               \
+    return quantization::emitLoadF32(format(kind), builder, loc, packed, group, block);                                \
   }                                                                                                                    \
   FailureOr<IntegerTile> Type::emitLoadInteger(OpBuilder &builder, Location loc, Value packed, Value group,            \
                                                Value block) const {                                                    \
-    return quantization::emitLoadInteger(format(kind), builder, loc, packed, group, block);                           \
+    return quantization::emitLoadInteger(format(kind), builder, loc, packed, group, block);                            \
   }
 
 STORAGE_TYPE(Q4_0Type, FormatKind::Q4_0)
 STORAGE_TYPE(Q4_1Type, FormatKind::Q4_1)
 STORAGE_TYPE(Q8_0Type, FormatKind::Q8_0)
+STORAGE_TYPE(Int8Type, FormatKind::Int8)
 #undef STORAGE_TYPE
 
 namespace {

@@ -13,9 +13,16 @@
 #define GET_TYPEDEF_CLASSES
 #include "plugins/quantization/QuantizationTypes.h.inc"
 
+namespace tilewright {
+class GoldenCase; // frontend/api/GoldenCase.h
+}
+
 namespace tilewright::quantization {
 
 /// Attaches StorageType to the builtin f16 and bf16 types of a context.
 void attachHalfStorage(mlir::MLIRContext &context);
+
+/// The graph of a golden case with one scale for each output channel.
+void buildGoldenChannels(GoldenCase &golden);
 
 } // namespace tilewright::quantization

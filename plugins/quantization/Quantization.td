@@ -9,7 +9,7 @@ include "mlir/IR/OpBase.td"
 def Quantization_Dialect : Dialect {
   let name = "quantization";
   let cppNamespace = "::tilewright::quantization";
-  let summary = "Storage types of weights: GGUF blocks and 16-bit floats.";
+  let summary = "Storage types of weights: GGUF blocks, signed bytes and 16-bit floats.";
   let description = [{
     Each type is the element type of a weight, `tensor<1536x576x!quantization.q4_1>`, and says through the `StorageType`
     interface how its blocks are laid out in a file, what they decode to, and how they are packed for kernels. Values of
@@ -46,6 +46,21 @@ def Quantization_Q8_0Type : Quantization_Type<"Q8_0", "q8_0"> {
   let summary = "8-bit blocks with a scale";
   let description = [{
     32 elements in 34 bytes: `d` (f16), then 32 signed bytes. `w = d * q`.
+  }];
+}
+
+def Quantization_Int8Type : Quantization_Type<"Int8", "int8"> {
+  let summary = "Signed bytes without a scale";
+  let description = [{
+    Elements of one byte, `w = q`; rows may have any length. A weight with one scale for each output channel is a linear map by
+    such a weight, and then a product:
+    ```mlir
+    %q = tw.linear %x, %w : tensor<?x20xf32>, tensor<12x20x!quantization.int8> -> tensor<?x12xf32>
+    %s = tw.broadcast %scale like %q dims [1] : tensor<12xf32>, tensor<?x12xf32> -> tensor<?x12xf32>
+    %y = tw.mul %q, %s : tensor<?x12xf32>
+    ```
+    Made from floats, symmetric: `scale = max|w| / 127` over a channel, `q = w / scale` to nearest, halves to even, and all 0
+    where the scale is 0.
   }];
 }
 

@@ -41,7 +41,12 @@ public:
     return tile::LoadFieldOp::create(t.b, t.loc, type, packed, at, static_cast<int64_t>(layout.fieldOffset(index)));
   }
   /// What to take from an unsigned quant for the signed one.
-  int64_t zeroPoint() const { return format.kind == FormatKind::Q4_0 ? 8 : format.kind == FormatKind::Q8_0 ? 128 : 0; }
+  int64_t zeroPoint() const {
+    return format.kind == FormatKind::Q4_0                                      ? 8
+           : format.kind == FormatKind::Q8_0 || format.kind == FormatKind::Int8 ? 128
+                                                                                : 0;
+  }
+  bool hasScale() const { return format.kind != FormatKind::Int8; }
   bool hasOffset() const { return format.kind == FormatKind::Q4_1; }
   bool isFloat() const { return format.kind == FormatKind::F16 || format.kind == FormatKind::BF16; }
 
@@ -70,8 +75,12 @@ Value BlockLoads::decoded() {
     out = t.generic(values, out, {from, to}, "ppp", [](TileBuilder &s, ValueRange a) { return s.toF32(a[0]); });
     return t.reshape(out, {kElements, kRows});
   }
-  SmallVector<Value> ins = {quants(), rowNumbers(1)};
-  SmallVector<AffineMap> maps = {from, perRow};
+  SmallVector<Value> ins = {quants()};
+  SmallVector<AffineMap> maps = {from};
+  if (hasScale()) {
+    ins.push_back(rowNumbers(1));
+    maps.push_back(perRow);
+  }
   if (hasOffset()) {
     ins.push_back(rowNumbers(2));
     maps.push_back(perRow);
@@ -81,7 +90,9 @@ Value BlockLoads::decoded() {
     Value wide = arith::ExtUIOp::create(s.b, s.loc, s.b.getI32Type(), a[0]);
     if (zeroPoint())
       wide = s.sub(wide, s.integer(s.b.getI32Type(), zeroPoint()));
-    Value value = s.mul(arith::SIToFPOp::create(s.b, s.loc, f32, wide), s.toF32(a[1]));
+    Value value = arith::SIToFPOp::create(s.b, s.loc, f32, wide);
+    if (hasScale())
+      value = s.mul(value, s.toF32(a[1]));
     return hasOffset() ? s.add(value, s.toF32(a[2])) : value;
   });
   return t.reshape(out, {kElements, kRows});
@@ -99,7 +110,8 @@ FailureOr<IntegerTile> emitLoadInteger(const Format &format, OpBuilder &builder,
     return failure();
   IntegerTile tile;
   tile.pieces = loads.pieces();
-  tile.scale = loads.rowNumbers(1);
+  if (loads.hasScale())
+    tile.scale = loads.rowNumbers(1);
   if (loads.hasOffset())
     tile.offset = loads.rowNumbers(2);
   tile.zeroPoint = loads.zeroPoint();

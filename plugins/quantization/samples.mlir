@@ -35,6 +35,36 @@ func.func @gather(%i: tensor<?xi32> {check.input = "index 16"}) -> tensor<?x32xf
 
 // -----
 
+ml_program.global private @w(#ml_program.extern : tensor<20x64x!quantization.int8>) : tensor<20x64x!quantization.int8>
+func.func @linear_int8(%x: tensor<?x64xf32>, %scale: tensor<20xf32>) -> tensor<?x20xf32> {
+  %w = ml_program.global_load_const @w : tensor<20x64x!quantization.int8>
+  %q = tw.linear %x, %w : tensor<?x64xf32>, tensor<20x64x!quantization.int8> -> tensor<?x20xf32>
+  %s = tw.broadcast %scale like %q dims [1] : tensor<20xf32>, tensor<?x20xf32> -> tensor<?x20xf32>
+  %y = tw.mul %q, %s : tensor<?x20xf32>
+  return %y : tensor<?x20xf32>
+}
+
+// -----
+
+// Rows that end within a block.
+ml_program.global private @w(#ml_program.extern : tensor<12x45x!quantization.int8>) : tensor<12x45x!quantization.int8>
+func.func @linear_int8_odd(%x: tensor<?x45xf32>) -> tensor<?x12xf32> {
+  %w = ml_program.global_load_const @w : tensor<12x45x!quantization.int8>
+  %y = tw.linear %x, %w : tensor<?x45xf32>, tensor<12x45x!quantization.int8> -> tensor<?x12xf32>
+  return %y : tensor<?x12xf32>
+}
+
+// -----
+
+ml_program.global private @w(#ml_program.extern : tensor<16x37x!quantization.int8>) : tensor<16x37x!quantization.int8>
+func.func @gather_int8(%i: tensor<?xi32> {check.input = "index 16"}) -> tensor<?x37xf32> {
+  %w = ml_program.global_load_const @w : tensor<16x37x!quantization.int8>
+  %y = tw.gather %w, %i : tensor<16x37x!quantization.int8>, tensor<?xi32> -> tensor<?x37xf32>
+  return %y : tensor<?x37xf32>
+}
+
+// -----
+
 // Blocks never cross a row: 48 is no multiple of 32.
 func.func @rows_of_whole_blocks(%x: tensor<?x48xf32>, %w: tensor<16x48x!quantization.q4_1>) {
   // expected-error@below {{block}}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rows of weights of every storage type (tests/e2e/Inputs/storage-types.txt) and of many lengths: a linear map of
+// one-hot inputs gives each decoded element, exactly, in the interpreter and compiled; rows that would end within a
+// block whose elements share something are refused, so no block holds parts of two rows.
+#include "tests/unit/kernels/Inputs.h"
+#include "tests/unit/kernels/ProgramRunner.h"
+
+#include "backends/reference/Interpreter.h"
+#include "runtime/module/Packer.h"
+#include "tools/functions/CompiledFunction.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::test;
+
+namespace {
+
+constexpr int64_t kRows = 5; // less than a group of 16
+
+/// Bytes of `count` elements, a whole number of blocks or floats, that decode to moderate numbers.
+std::vector<uint8_t> someBytes(Type type, int64_t count) {
+  auto storage = cast<StorageType>(type);
+  std::mt19937 random(11);
+  std::vector<uint8_t> bytes;
+  if (auto floating = dyn_cast<FloatType>(type)) {
+    for (int64_t i = 0; i < count; ++i) {
+      APFloat value(static_cast<double>(random() % 4001) / 1000.0 - 2.0);
+      bool lost;
+      value.convert(floating.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
+      uint64_t bits = value.bitcastToAPInt().getZExtValue();
+      for (unsigned byte = 0; byte < floating.getWidth() / 8; ++byte)
+        bytes.push_back(bits >> 8 * byte);
+    }
+    return bytes;
+  }
+  std::vector<float> decoded(storage.getBlockElements());
+  while (static_cast<int64_t>(bytes.size()) < count / storage.getBlockElements() * storage.getBlockBytes()) {
+    std::vector<uint8_t> block(storage.getBlockBytes());
+    for (uint8_t &byte : block)
+      byte = random();
+    storage.decodeBlock(block.data(), decoded.data());
+    if (llvm::all_of(decoded, [](float value) { return std::fabs(value) <= 1000; })) // false for NaN
+      bytes.insert(bytes.end(), block.begin(), block.end());
+  }
+  return bytes;
+}
+
+/// What the bytes mean, each block alone.
+std::vector<float> decoded(Type type, ArrayRef<uint8_t> bytes) {
+  auto storage = cast<StorageType>(type);
+  std::vector<uint8_t> padded(bytes.begin(), bytes.end());
+  padded.resize(llvm::alignTo(padded.size(), storage.getBlockBytes()));
+  std::vector<float> values(padded.size() / storage.getBlockBytes() * storage.getBlockElements());
+  for (size_t block = 0; block * storage.getBlockBytes() < padded.size(); ++block)
+    storage.decodeBlock(padded.data() + block * storage.getBlockBytes(),
+                        values.data() + block * storage.getBlockElements());
+  return values;
+}
+
+class OneWeight : public reference::WeightProvider {
+public:
+  explicit OneWeight(std::vector<uint8_t> stored) : stored(std::move(stored)) {}
+  llvm::Expected<ArrayRef<uint8_t>> bytes(ml_program::GlobalOp) override { return ArrayRef<uint8_t>(stored); }
+
+private:
+  std::vector<uint8_t> stored;
+};
+
+std::string program(StringRef type, int64_t inputs, int64_t columns) {
+  std::string weight = "tensor<" + std::to_string(kRows) + "x" + std::to_string(columns) + "x" + type.str() + ">";
+  std::string x = "tensor<" + std::to_string(inputs) + "x" + std::to_string(columns) + "xf32>";
+  std::string y = "tensor<" + std::to_string(inputs) + "x" + std::to_string(kRows) + "xf32>";
+  return "ml_program.global private @w(#ml_program.extern : " + weight + ") : " + weight + "\nfunc.func @f(%x: " + x +
+         ") -> " + y + " {\n  %w = ml_program.global_load_const @w : " + weight + "\n  %y = tw.linear %x, %w : " + x +
+         ", " + weight + " -> " + y + "\n  return %y : " + y + "\n}\n";
+}
+
+void expectRows(StringRef name, Type type, int64_t columns) {
+  SCOPED_TRACE(name.str() + ", rows of " + std::to_string(columns));
+  auto storage = cast<StorageType>(type);
+  const int64_t block = storage.getBlockElements();
+  llvm::SetVector<int64_t> places;
+  for (int64_t place : {int64_t{0}, int64_t{1}, int64_t{15}, int64_t{16}, int64_t{31}, int64_t{32}, columns / 2,
+                        columns - 2, columns - 1})
+    if (place >= 0 && place < columns)
+      places.insert(place);
+
+  std::string said;
+  ScopedDiagnosticHandler handler(&context(), [&](Diagnostic &diagnostic) { said += diagnostic.str(); });
+  auto module = parseSourceString<ModuleOp>(program(name, places.size(), columns), &context());
+  if (columns % block && !isa<FloatType>(type)) {
+    EXPECT_FALSE(module);
+    EXPECT_NE(said.find("weight has " + std::to_string(columns) + " columns, wanted a multiple of the block of"),
+              std::string::npos)
+        << said;
+    return;
+  }
+  ASSERT_TRUE(module) << said;
+
+  std::vector<uint8_t> bytes = someBytes(type, kRows * columns);
+  const int64_t rowBytes = columns * storage.getBlockBytes() / block;
+  ASSERT_EQ(static_cast<int64_t>(bytes.size()), kRows * rowBytes);
+  EXPECT_EQ(Packer(storage.getLayout(), kRows, columns, std::nullopt).sourceBytes(), bytes.size());
+  auto x = reference::Tensor::floats({static_cast<int64_t>(places.size()), columns});
+  for (auto [i, place] : llvm::enumerate(places))
+    x.reals[i * columns + place] = 1;
+
+  OneWeight weight(bytes);
+  auto interpreter = reference::Interpreter::create(*module, weight, reference::Precision::F64);
+  ASSERT_TRUE(succeeded(interpreter)) << said;
+  auto interpreted = (*interpreter)->run("f", {x});
+  ASSERT_TRUE(succeeded(interpreted)) << said;
+  auto compiled = CompiledFunction::create(*module, "f", host().stages, weight);
+  ASSERT_TRUE(succeeded(compiled)) << said;
+  auto ran = (*compiled)->run({x});
+  ASSERT_TRUE(succeeded(ran)) << said;
+  for (int64_t row = 0; row < kRows; ++row) {
+    const std::vector<float> want = decoded(type, ArrayRef(bytes).slice(row * rowBytes, rowBytes));
+    for (auto [i, place] : llvm::enumerate(places)) {
+      EXPECT_EQ(std::get<reference::Tensor>((*interpreted)[0]).reals[i * kRows + row], want[place])
+          << row << " " << place;
+      EXPECT_EQ((*ran)[0].reals[i * kRows + row], want[place]) << row << " " << place;
+    }
+  }
+}
+
+} // namespace
+
+TEST(Storage, RowsOfAnyLengthOrWholeBlocks) {
+  context();
+  SmallVector<StringRef> names;
+  const std::string list = inputText("storage-types.txt");
+  StringRef(list).split(names, '\n', -1, /*KeepEmpty=*/false);
+  ASSERT_GE(names.size(), 3u);
+  for (StringRef name : names) {
+    ScopedDiagnosticHandler quiet(&context(), [](Diagnostic &) { return success(); });
+    Type type = parseType(name, &context());
+    if (!type || !isa<StorageType>(type))
+      continue; // its plugin is not built
+    for (int64_t columns : {1, 31, 32, 33, 255, 256, 257, 4544, 14464})
+      expectRows(name, type, columns);
+  }
+}
