@@ -69,6 +69,9 @@ private:
       form = "absorbed";
       reason = llvm::formatv("the state keeps {0} numbers a token, and expanded keys would be made again for each {1} rows",
                              op.rank() + op.ropeDim(), queries);
+    } else if (!isa<FloatType>(op.getUpWeight().getType().getElementType())) {
+      form = "expanded";
+      reason = "the up-projection is quantised, and the absorbed form would read it in both directions";
     } else if (form == "auto") {
       bool absorb = costs.absorbed.total() < costs.expanded.total();
       form = absorb ? "absorbed" : "expanded";

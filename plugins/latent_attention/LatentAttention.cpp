@@ -62,6 +62,11 @@ LogicalResult checkShapes(AttentionOp op) {
            << rank << ", found " << nope << ", " << rope << " and " << op.getType();
   if (up.getRank() != 2 || !up.hasStaticShape() || up.getDimSize(1) < 1) // (C3)
     return op.emitOpError("wants a static up-projection [H * (Dn + Dv), rank], found ") << up;
+  auto storage = dyn_cast<StorageType>(up.getElementType());
+  bool isFloat = isa<FloatType>(up.getElementType());
+  if (!isFloat && (!storage || up.getDimSize(1) % storage.getBlockElements() != 0)) // (C3)
+    return op.emitOpError("wants an up-projection of floats, or of a storage type whose blocks divide its ")
+           << up.getDimSize(1) << " columns, found " << up;
   for (auto [what, extent] : {std::pair("heads", op.heads()), {"columns without rotation", op.nopeDim()},
                               {"rotary columns", op.ropeDim()}, {"value columns", op.valueDim()}})
     if (ShapedType::isDynamic(extent) || extent < 1) // (C2)
@@ -123,6 +128,9 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("wants either a latent and a rotary key, or state, row_start, kv_len and positions without a mask");
   if (failed(checkShapes(*this)) || failed(dense ? checkDense(*this) : checkRagged(*this)))
     return failure();
+  if ((ragged || getForm() == "absorbed") && !isa<FloatType>(getUpWeight().getType().getElementType())) // (C5)
+    return emitOpError("wants an up-projection of floats in the absorbed form, which reads it in both directions; found ")
+           << getUpWeight().getType();
   if (getScale() && !getScale()->isFinite()) // (C6)
     return emitOpError("wants a finite scale");
   if (getWindow() && (*getWindow() < 1 || getCausal() == "none")) // (C7)

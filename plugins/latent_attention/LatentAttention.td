@@ -45,7 +45,8 @@ def LatentAttention_AttentionOp : Op<LatentAttention_Dialect, "attention", [Pure
       `u_h c + q_rope_h r`, the weighted sum is one of latents, and `o_h = W_uv_h` times it. To `tw.attention` that is one
       key/value head of `rank + R` columns, the first `rank` of which are also the values.
 
-    `auto` leaves the choice to `latent-attention-choose-form`, which compares multiply-adds and bytes.
+    `auto` leaves the choice to `latent-attention-choose-form`, which compares multiply-adds and bytes. The absorbed form reads the
+    up-projection in both directions, so a quantised one, packed for one of them, is for the expanded form alone.
 
     Operands are dense, q_nope `[B,H,T,Dn]`, q_rope `[B,H,T,R]`, c `[B,S,rank]`, r `[B,S,R]`, with result `[B,H,T,Dv]`; or ragged over
     a state, q_nope `[N,H,Dn]`, q_rope `[N,H,R]`, and a state of one buffer `[tokens,1,rank+R]` whose rows are c and behind it r (what
@@ -64,13 +65,13 @@ def LatentAttention_AttentionOp : Op<LatentAttention_Dialect, "attention", [Pure
     Constraints:
     - (C1) dense: latent and rotary key, no state, row_start, kv_len or positions; ragged: these four, neither of those nor a mask.
     - (C2) shapes as above, with static H, Dn, R, Dv and rank of at least 1; dense: B static, or T and S.
-    - (C3) the up-projection is [H * (Dn + Dv), rank]. (C4) the state has one buffer [tokens, 1, rank + R].
-    - (C5) the expanded form is not for a state. (C6) scale, if given, is finite.
+    - (C3) the up-projection is [H * (Dn + Dv), rank], of floats or of a storage type whose blocks divide the rank. (C4) the state has one buffer [tokens, 1, rank + R].
+    - (C5) the expanded form is not for a state; the absorbed form, a state's, wants an up-projection of floats. (C6) scale, if given, is finite.
     - (C7) a window is at least 1 and goes with a `causal` other than `none`; `start` is not for a state.
     - (C8) the mask is as in `tw.attention`.
   }];
   let arguments = (ins
-    Tw_FloatTensor:$q_nope, Tw_FloatTensor:$q_rope, Tw_FloatTensor:$up_weight, Optional<Tw_FloatTensor>:$latent, Optional<Tw_FloatTensor>:$k_rope,
+    Tw_FloatTensor:$q_nope, Tw_FloatTensor:$q_rope, Tw_AnyTensor:$up_weight, Optional<Tw_FloatTensor>:$latent, Optional<Tw_FloatTensor>:$k_rope,
     Optional<Tw_StateType>:$state, Optional<Tw_I32Tensor>:$row_start, Optional<Tw_I32Tensor>:$kv_len, Optional<Tw_I32Tensor>:$positions,
     Optional<Tw_BoolTensor>:$mask, OptionalAttr<F64Attr>:$scale,
     DefaultValuedAttr<LatentAttention_CausalKind, "\"none\"">:$causal, OptionalAttr<Tw_I64Attr>:$window,

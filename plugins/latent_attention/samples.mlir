@@ -45,6 +45,18 @@ func.func @absorbed_window(%qn: tensor<?x2x5x3xf32> {tw.symbols = ["B", 2, 5, 3]
 
 // -----
 
+// REQUIRES: plugin-quantization
+ml_program.global private @w(#ml_program.extern : tensor<32x32x!quantization.q8_0>) : tensor<32x32x!quantization.q8_0>
+func.func @quantised(%qn: tensor<1x4x?x3xf32> {tw.symbols = [1, 4, "T", 3]}, %qr: tensor<1x4x?x2xf32> {tw.symbols = [1, 4, "T", 2]},
+    %c: tensor<1x?x32xf32> {tw.symbols = [1, "S", 32]}, %k: tensor<1x?x2xf32> {tw.symbols = [1, "S", 2]}) -> tensor<1x4x?x5xf32> {
+  %w = ml_program.global_load_const @w : tensor<32x32x!quantization.q8_0>
+  %o = latent_attention.attention query(%qn, %qr : tensor<1x4x?x3xf32>, tensor<1x4x?x2xf32>) up(%w : tensor<32x32x!quantization.q8_0>)
+      latent(%c, %k : tensor<1x?x32xf32>, tensor<1x?x2xf32>) -> tensor<1x4x?x5xf32>
+  return %o : tensor<1x4x?x5xf32>
+}
+
+// -----
+
 func.func @ragged(%qn: tensor<?x2x3xf32>, %qr: tensor<?x2x2xf32>, %w: tensor<16x4xf32>, %ck: tensor<?x1x6xf32>, %s: !tw.state<tensor<?x1x6xf32>>,
     %r: tensor<?xi32> {tw.symbols = ["B+1"], check.input = "offsets N"}, %l: tensor<?xi32> {tw.symbols = ["B"], check.input = "lengths 5"},
     %p: tensor<?xi32> {check.input = "positions 5"}) -> tensor<?x2x5xf32> {
@@ -450,5 +462,24 @@ func.func @latent_array_c9_value(%x: tensor<2x7x12xf32>, %n: tensor<4x12xf32>, %
   // expected-error@below {{has a value projection of the latents, which values = "updated" does not use}}
   %y, %h = "latent_attention.latent_array"(%x, %n, %wq, %wk, %wv, %wo, %m12) {heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}
       : (tensor<2x7x12xf32>, tensor<4x12xf32>, tensor<10x12xf32>, tensor<10x12xf32>, tensor<10x12xf32>, tensor<9x10xf32>, tensor<10x12xf32>) -> (tensor<2x7x9xf32>, tensor<2x2x4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_c3_element(%qn: tensor<2x2x7x3xf32>, %qr: tensor<2x2x7x2xf32>, %w: tensor<16x4xi8>, %c: tensor<2x6x4xf32>, %k: tensor<2x6x2xf32>) {
+  // expected-error@below {{wants an up-projection of floats, or of a storage type whose blocks divide its 4 columns, found 'tensor<16x4xi8>'}}
+  %o = latent_attention.attention query(%qn, %qr : tensor<2x2x7x3xf32>, tensor<2x2x7x2xf32>) up(%w : tensor<16x4xi8>)
+      latent(%c, %k : tensor<2x6x4xf32>, tensor<2x6x2xf32>) -> tensor<2x2x7x5xf32>
+  return
+}
+
+// -----
+
+// REQUIRES: plugin-quantization
+func.func @attention_c5_quantised(%qn: tensor<2x2x7x3xf32>, %qr: tensor<2x2x7x2xf32>, %w: tensor<16x32x!quantization.q8_0>, %c: tensor<2x6x32xf32>, %k: tensor<2x6x2xf32>) {
+  // expected-error@below {{wants an up-projection of floats in the absorbed form, which reads it in both directions; found}}
+  %o = latent_attention.attention query(%qn, %qr : tensor<2x2x7x3xf32>, tensor<2x2x7x2xf32>) up(%w : tensor<16x32x!quantization.q8_0>)
+      latent(%c, %k : tensor<2x6x32xf32>, tensor<2x6x2xf32>) {form = "absorbed"} -> tensor<2x2x7x5xf32>
   return
 }

@@ -363,3 +363,12 @@ func.func @latent_array_c9_value(%x: tensor<2x7x12xf32>, %n: tensor<4x12xf32>, %
       : (tensor<2x7x12xf32>, tensor<4x12xf32>, tensor<10x12xf32>, tensor<10x12xf32>, tensor<10x12xf32>, tensor<9x10xf32>, tensor<10x12xf32>) -> (tensor<2x7x9xf32>, tensor<2x2x4x5xf32>)
   return
 }
+
+// -----
+
+func.func @attention_c3_element(%qn: tensor<2x2x7x3xf32>, %qr: tensor<2x2x7x2xf32>, %w: tensor<16x4xi8>, %c: tensor<2x6x4xf32>, %k: tensor<2x6x2xf32>) {
+  // expected-error@below {{wants an up-projection of floats, or of a storage type whose blocks divide its 4 columns, found 'tensor<16x4xi8>'}}
+  %o = latent_attention.attention query(%qn, %qr : tensor<2x2x7x3xf32>, tensor<2x2x7x2xf32>) up(%w : tensor<16x4xi8>)
+      latent(%c, %k : tensor<2x6x4xf32>, tensor<2x6x2xf32>) -> tensor<2x2x7x5xf32>
+  return
+}
