@@ -47,9 +47,17 @@ public:
   void run(std::span<const int32_t> prompt) {
     if (!options.policy.empty())
       policy.emplace(model->model->runtimeHalf(options.policy), model, session, options.policyOptions);
+    mostTokens = options.maxTokens;
+    if (options.maxLength > 0) {
+      const int64_t held = tw_session_length(session) + static_cast<int64_t>(prompt.size());
+      if (held > options.maxLength)
+        throw Error(TW_INVALID, "the prompt ends at token " + std::to_string(held) + ", behind the max-length of " +
+                                    std::to_string(options.maxLength));
+      mostTokens = std::min(mostTokens, options.maxLength - held);
+    }
     readPrompt(prompt);
     const auto start = std::chrono::steady_clock::now();
-    if (options.maxTokens == 0)
+    if (mostTokens == 0)
       stop(StopReason::MaxTokens);
     else if (take(sampler.sample(choices(), history)))
       while (policy ? decodeDraft() : decodeOne())
@@ -96,7 +104,7 @@ private:
     history.push_back(id);
     if (callback && !callback(id, decoder ? decoder->push(id) : std::string()))
       return stop(StopReason::Caller);
-    return static_cast<int64_t>(result.tokens.size()) < options.maxTokens || stop(StopReason::MaxTokens);
+    return static_cast<int64_t>(result.tokens.size()) < mostTokens || stop(StopReason::MaxTokens);
   }
 
   /// One step behind the prompt. False: the text is over.
@@ -126,9 +134,9 @@ private:
   bool decodeDraft() {
     const int64_t before = tw_session_length(session);
     const int64_t room =
-        std::min(options.maxTokens - static_cast<int64_t>(result.tokens.size()), tw_model_context(model) - before) - 1;
-    const std::vector<int32_t> draft =
-        policy->draft(history, static_cast<size_t>(std::clamp<int64_t>(room, 0, options.mostDrafted)), choiceCount, sampler);
+        std::min(mostTokens - static_cast<int64_t>(result.tokens.size()), tw_model_context(model) - before) - 1;
+    const std::vector<int32_t> draft = policy->draft(
+        history, static_cast<size_t>(std::clamp<int64_t>(room, 0, options.mostDrafted)), choiceCount, sampler);
     std::vector<int32_t> tokens = {result.tokens.back()};
     tokens.insert(tokens.end(), draft.begin(), draft.end());
     std::vector<int64_t> rows(tokens.size());
@@ -140,6 +148,12 @@ private:
     const DraftPolicy::Verdict verdict = policy->verify(history, draft, logits, row, choiceCount, sampler);
     result.draftedTokens += static_cast<int64_t>(draft.size());
     result.acceptedTokens += static_cast<int64_t>(verdict.accepted);
+    result.draftedAt.resize(std::max(result.draftedAt.size(), draft.size()));
+    result.acceptedAt.resize(result.draftedAt.size());
+    for (size_t i = 0; i < draft.size(); ++i) {
+      ++result.draftedAt[i];
+      result.acceptedAt[i] += i < verdict.accepted;
+    }
     bool goesOn = true;
     size_t standing = 0; // of the draft
     for (; goesOn && standing < verdict.accepted; ++standing)
@@ -165,6 +179,7 @@ private:
   std::vector<float> logits;          // [rows of the last step, vocabulary]
   size_t choiceCount = logits.size(); ///< of a row
   std::vector<int32_t> history;
+  int64_t mostTokens = 0; ///< new ones
 };
 
 std::atomic<tw_session *> interruptedSession{nullptr};
@@ -205,8 +220,14 @@ Outcome generate(tw_model *model, tw_session *session, std::span<const int32_t> 
       throw Error(TW_INVALID, "generate: model or session is NULL");
     if (options.maxTokens < 0)
       throw Error(TW_INVALID, "max-tokens " + std::to_string(options.maxTokens) + ", wanted 0 or more");
+    if (options.maxLength < 0)
+      throw Error(TW_INVALID, "max-length " + std::to_string(options.maxLength) + ", wanted 0 or more");
     if (options.mostDrafted < 0)
       throw Error(TW_INVALID, "drafted tokens " + std::to_string(options.mostDrafted) + ", wanted 0 or more");
+    for (int32_t id : options.stopIds)
+      if (id < 0 || id >= tw_model_vocab_size(model))
+        throw Error(TW_INVALID, "stop id " + std::to_string(id) + ", wanted 0 to " +
+                                    std::to_string(tw_model_vocab_size(model) - 1));
     Generation(model, session, options, callback, result).run(prompt);
   });
   result.memory.size = sizeof result.memory;

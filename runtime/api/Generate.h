@@ -17,6 +17,7 @@ namespace tilewright {
 
 struct GenerateOptions {
   int64_t maxTokens = 256; ///< new tokens at most
+  int64_t maxLength = 0;   ///< tokens of the session, prompt and text together at most; 0: as many as the context holds
   SamplerOptions sampling = {};
   bool stopAtEnd = true;             ///< stop at the ids with which the model ends a text
   std::vector<int32_t> stopIds = {}; ///< further ids to stop at
@@ -36,13 +37,15 @@ struct GenerateResult {
   StopReason reason = StopReason::MaxTokens;
   int32_t endToken = -1; ///< the id that ended the text
   int64_t promptTokens = 0;
-  double promptSeconds = 0;   ///< the prompt's step
-  int64_t decodeSteps = 0;    ///< steps behind the prompt's
-  int64_t decodedTokens = 0;  ///< tokens whose logits they gave: one a step, and what was drafted and accepted
-  int64_t draftedTokens = 0;  ///< by the policy
-  int64_t acceptedTokens = 0; ///< of those
-  double decodeSeconds = 0;   ///< those steps and the sampling of all tokens
-  tw_memory memory = {};      ///< at the end
+  double promptSeconds = 0;            ///< the prompt's step
+  int64_t decodeSteps = 0;             ///< steps behind the prompt's
+  int64_t decodedTokens = 0;           ///< tokens whose logits they gave: one a step, and what was drafted and accepted
+  int64_t draftedTokens = 0;           ///< by the policy
+  int64_t acceptedTokens = 0;          ///< of those
+  std::vector<int64_t> draftedAt = {}; ///< the same by place in the draft
+  std::vector<int64_t> acceptedAt = {}; ///< as long
+  double decodeSeconds = 0;             ///< those steps and the sampling of all tokens
+  tw_memory memory = {};                ///< at the end
 
   double promptTokensPerSecond() const {
     return promptSeconds > 0 ? static_cast<double>(promptTokens) / promptSeconds : 0;

@@ -21,7 +21,7 @@ struct GenerateCommand {
   std::string prompt;
   std::string system;
   bool chat = false, ignoreEnd = false, quiet = false;
-  int64_t maxTokens = 256;
+  int64_t maxTokens = 256, maxLength = 0;
   SamplerOptions sampling;
   std::string speculate;
   std::string idsOut;
@@ -75,11 +75,17 @@ void printStatistics(const GenerateResult &result, tw_model *model) {
                static_cast<long long>(result.decodedTokens), result.decodeTokensPerSecond(),
                description.value("numerics", "").c_str(), description.value("kv_element", "").c_str(),
                description.value("level", "").c_str());
-  if (result.decodeSteps > 0 && result.draftedTokens > 0)
+  if (result.decodeSteps > 0 && result.draftedTokens > 0) {
     std::fprintf(stderr, "drafted %lld tokens, %lld stood (%.0f %%): %.2f tokens a step\n",
                  static_cast<long long>(result.draftedTokens), static_cast<long long>(result.acceptedTokens),
                  100.0 * static_cast<double>(result.acceptedTokens) / static_cast<double>(result.draftedTokens),
                  static_cast<double>(result.decodedTokens) / static_cast<double>(result.decodeSteps));
+    std::fprintf(stderr, "stood by place in the draft:");
+    for (size_t i = 0; i < result.draftedAt.size(); ++i)
+      std::fprintf(stderr, " %.0f %%", 100.0 * static_cast<double>(result.acceptedAt[i]) /
+                                           static_cast<double>(result.draftedAt[i]));
+    std::fputc('\n', stderr);
+  }
   std::fprintf(stderr, "memory: weights %.1f MB, caches %.1f MB, activations %.1f MB\n",
                static_cast<double>(result.memory.weights) / 1e6, static_cast<double>(result.memory.caches) / 1e6,
                static_cast<double>(result.memory.arenas) / 1e6);
@@ -112,6 +118,7 @@ void runGenerate(const GenerateCommand &options) {
     CancelOnInterrupt interrupt(session.get());
     GenerateOptions wanted;
     wanted.maxTokens = options.maxTokens;
+    wanted.maxLength = options.maxLength;
     wanted.sampling = options.sampling;
     wanted.stopAtEnd = !options.ignoreEnd;
     wanted.policy = policy;
@@ -151,6 +158,8 @@ void addGenerate(CLI::App &app) {
   command->add_option("--system", options->system, "With --chat: the system message");
   command->add_flag("--chat", options->chat, "Use the model's own chat template");
   command->add_option("--max-tokens", options->maxTokens, "New tokens at most; 0 prints the prompt")
+      ->capture_default_str();
+  command->add_option("--max-length", options->maxLength, "Tokens of prompt and text at most; 0: what the context holds")
       ->capture_default_str();
   command->add_option("--temperature", options->sampling.temperature, "0 takes the most probable token")
       ->capture_default_str();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <limits>
 #include <thread>
 
 using namespace tilewright;
@@ -139,16 +140,16 @@ TEST(Generate, StreamsWholeCharactersAndStopsAtTheEnd) {
 TEST(Generate, NeverChoosesRowsThatFillUpTheTable) {
   for (bool unused : {false, true}) {
     FakeModel model({}, {.change = [&](artifact::ManifestT &manifest) {
-                           addTokenizer(manifest);
-                           auto &t = *manifest.tokenizer;
-                           if (unused) {
-                             std::fill(t.token_types.begin() + 200, t.token_types.end(), 5);
-                             return;
-                           }
-                           t.tokens.resize(200);
-                           t.token_types.resize(200);
-                           t.eos_id = 7;
-                         }});
+                      addTokenizer(manifest);
+                      auto &t = *manifest.tokenizer;
+                      if (unused) {
+                        std::fill(t.token_types.begin() + 200, t.token_types.end(), 5);
+                        return;
+                      }
+                      t.tokens.resize(200);
+                      t.token_types.resize(200);
+                      t.eos_id = 7;
+                    }});
     for (double temperature : {0.0, 2.0}) {
       FakeSession session(model);
       GenerateResult result;
@@ -252,6 +253,13 @@ TEST(Generate, ReportsFailures) {
   GenerateOptions options;
   options.maxTokens = -1;
   EXPECT_EQ(generate(model, session, someTokens(1), options, {}, result).message, "max-tokens -1, wanted 0 or more");
+  options = {};
+  for (int32_t id : {-1, FAKE_VOCAB, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()}) {
+    EXPECT_EQ(generate(model, session, std::vector<int32_t>{5, id}, {}, {}, result).code, TW_INVALID) << id;
+    options.stopIds = {7, id};
+    EXPECT_EQ(generate(model, session, someTokens(1), options, {}, result).message,
+              "stop id " + std::to_string(id) + ", wanted 0 to " + std::to_string(FAKE_VOCAB - 1));
+  }
   options = {};
   options.sampling.topP = 2;
   EXPECT_EQ(generate(model, session, someTokens(1), options, {}, result).code, TW_INVALID);

@@ -11,6 +11,7 @@
 #include <elf.h>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 namespace fs = std::filesystem;
 using namespace tilewright;
@@ -253,6 +254,10 @@ TEST(DraftPolicy, LeavesTheTextAsItIs) {
             if (temperature == 0 && !std::strcmp(kind, "wrong")) {
               EXPECT_EQ(result.acceptedTokens, 0);
             }
+            EXPECT_EQ(std::accumulate(result.draftedAt.begin(), result.draftedAt.end(), int64_t{0}),
+                      result.draftedTokens);
+            EXPECT_EQ(std::accumulate(result.acceptedAt.begin(), result.acceptedAt.end(), int64_t{0}),
+                      result.acceptedTokens);
             if (temperature == 0 && !std::strcmp(kind, "right")) {
               EXPECT_EQ(result.acceptedTokens, result.draftedTokens);
               EXPECT_EQ(result.decodeSteps, (plain.decodeSteps + most) / (most + 1)) << "a step for each draft";
@@ -316,6 +321,60 @@ TEST(DraftPolicy, StopsWhereATextStops) {
     EXPECT_EQ(result.reason, StopReason::Caller);
     EXPECT_EQ(result.tokens.size(), i + 1);
     EXPECT_EQ(session.length(), static_cast<int64_t>(9 + i));
+  }
+}
+
+// Prompts around the end of the context, and a length that the text may not pass: with drafts of four and without.
+TEST(DraftPolicy, NeverPassesTheContextNorTheLength) {
+  PluginPath path(kHalves);
+  for (const char *half : {"", "fake"}) {
+    FakeModel model([](tw_model_options &o) { o.context = 16; });
+    GenerateOptions options;
+    options.policy = half;
+    options.policyOptions = "right";
+    options.mostDrafted = 4;
+    options.maxTokens = 5;
+    struct Case {
+      size_t prompt;
+      tw_status code;
+      size_t tokens; ///< the last one needs no place in the context
+      StopReason reason;
+    };
+    for (const Case &c : {Case{11, TW_OK, 5, StopReason::MaxTokens},
+                          {13, TW_OK, 4, StopReason::ContextFull},
+                          {15, TW_OK, 2, StopReason::ContextFull},
+                          {16, TW_OK, 1, StopReason::ContextFull},
+                          {17, TW_CONTEXT_FULL, 0, StopReason::MaxTokens}}) {
+      FakeSession session(model);
+      GenerateResult result;
+      EXPECT_EQ(generate(model, session, someTokens(c.prompt), options, {}, result).code, c.code) << c.prompt;
+      EXPECT_EQ(result.tokens.size(), c.tokens) << half << " " << c.prompt;
+      EXPECT_LE(session.length(), 16);
+      if (c.code == TW_OK) {
+        EXPECT_EQ(result.reason, c.reason) << c.prompt;
+      }
+      // The session answers a shorter request.
+      ASSERT_EQ(tw_session_truncate(session, 0), TW_OK);
+      ASSERT_TRUE(generate(model, session, someTokens(3), options, {}, result).ok());
+      EXPECT_EQ(result.tokens.size(), 5u);
+    }
+    for (int64_t length = 6; length <= 12; ++length) {
+      FakeSession session(model);
+      GenerateResult result;
+      options.maxTokens = 100;
+      options.maxLength = length;
+      ASSERT_TRUE(generate(model, session, someTokens(6), options, {}, result).ok());
+      EXPECT_EQ(result.tokens.size(), static_cast<size_t>(length - 6)) << half;
+      EXPECT_EQ(result.reason, StopReason::MaxTokens);
+    }
+    FakeSession session(model);
+    GenerateResult result;
+    options.maxLength = 5;
+    EXPECT_EQ(generate(model, session, someTokens(6), options, {}, result).message,
+              "the prompt ends at token 6, behind the max-length of 5");
+    EXPECT_EQ(session.length(), 0);
+    options.maxLength = -1;
+    EXPECT_EQ(generate(model, session, someTokens(6), options, {}, result).message, "max-length -1, wanted 0 or more");
   }
 }
 
