@@ -254,7 +254,7 @@ TEST(Generate, ReportsFailures) {
   options.maxTokens = -1;
   EXPECT_EQ(generate(model, session, someTokens(1), options, {}, result).message, "max-tokens -1, wanted 0 or more");
   options = {};
-  for (int32_t id : {-1, FAKE_VOCAB, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()}) {
+  for (int32_t id : {-1, int{FAKE_VOCAB}, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()}) {
     EXPECT_EQ(generate(model, session, std::vector<int32_t>{5, id}, {}, {}, result).code, TW_INVALID) << id;
     options.stopIds = {7, id};
     EXPECT_EQ(generate(model, session, someTokens(1), options, {}, result).message,
