@@ -133,7 +133,7 @@ FailureOr<SmallVector<Value>> TablesOp::lowerToReference(OpBuilder &builder) {
 
 NumericsBound TablesOp::getNumericsBound(StringRef mode) {
   bool narrow = getCosine().getType().getElementTypeBitWidth() < 32;
-  return {0.0, narrow ? 1e-2 : mode == "precise" ? 1e-5 : 1e-4};
+  return {0.0, narrow ? 1e-2 : mode == "precise" ? 2e-6 : 1e-5};
 }
 
 LogicalResult ApplyOp::verify() {

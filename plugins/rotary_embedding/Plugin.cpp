@@ -19,6 +19,7 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       },
       [](tw_golden_registry *registry) {
         registry->add("rotary_embedding", tilewright::rotary_embedding::buildGolden);
-      }};
+      },
+      [](tw_block_registry *registry) { tilewright::rotary_embedding::registerBlocks(*registry); }};
   return &plugin;
 }

@@ -24,6 +24,9 @@ namespace tilewright::rotary_embedding {
 /// `rotary-embedding-fold-tables`: apply of tables becomes rotate.
 std::unique_ptr<mlir::Pass> createFoldTables();
 
+/// The block `rotary_embedding`.
+void registerBlocks(BlockRegistry &registry);
+
 /// Graph of a golden case of this technique.
 void buildGolden(GoldenCase &golden);
 

@@ -1,5 +1,5 @@
 // What `tilewright plugins check` tries (docs/conformance.md).
-func.func @half(%x: tensor<?x3x16xf32>, %p: tensor<?xi32> {check.input = "index 2048"}) -> tensor<?x3x16xf32> {
+func.func @half(%x: tensor<?x3x16xf32>, %p: tensor<?xi32> {check.input = "index 1048576"}) -> tensor<?x3x16xf32> {
   %y = rotary_embedding.rotate %x, %p {base = 10000.0 : f64, rotary_dim = 16 : i64} : tensor<?x3x16xf32>, tensor<?xi32>
   return %y : tensor<?x3x16xf32>
 }
