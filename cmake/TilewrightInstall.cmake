@@ -29,15 +29,17 @@ if(plugins)
 endif()
 install(TARGETS ${programs} DESTINATION bin)
 install(TARGETS tilewright_runtime DESTINATION lib)
-install(FILES LICENSE THIRD_PARTY.md README.md docs/status-and-exit-codes.md
-  docs/plugins.md docs/writing-a-plugin.md docs/blocks.md DESTINATION share/doc/tilewright)
+# The pages keep their places, so that links among them hold.
+install(FILES LICENSE THIRD_PARTY.md README.md DESTINATION share/doc/tilewright)
+install(DIRECTORY docs DESTINATION share/doc/tilewright FILES_MATCHING PATTERN "*.md")
 configure_file(cmake/tilewright.pc.in tilewright.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tilewright.pc DESTINATION lib/pkgconfig)
 
 # Headers and ODS: what a plugin may include (docs/design.md, section 1), under the same paths.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
   ir/*.h ir/*.td frontend/api/*.h passes/api/*.h backends/api/*.h plugins/api/*.h)
-list(APPEND headers runtime/api/layout.h runtime/api/abi.h runtime/api/tilewright.h runtime/api/tilewright_status.h)
+list(APPEND headers runtime/api/layout.h runtime/api/abi.h runtime/api/runtime_half.h runtime/api/tilewright.h
+  runtime/api/tilewright_status.h)
 foreach(header ${headers})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${header} DESTINATION include/tilewright/${folder})

@@ -3,9 +3,9 @@
 
 The site configuration sets tilewright_bin (programs), tilewright_plugins (plugins that are found without being named),
 llvm_tools, llvm_lib, and for a plugin outside tilewright_plugin_under_test (its library). RUN lines may use
-  %tw-opt %tilewright %bin   the tools and their folder        %plugins   the folder of plugins
-  %library                   the library under test            %python    this Python
-  FileCheck split-file not mlir-opt ...                        LLVM's tools
+  %tw-opt %tilewright %check-golden %bin   the tools and their folder      %plugins   the folder of plugins
+  %library                                 the library under test          %python    this Python
+  FileCheck split-file not mlir-opt ...                                    LLVM's tools
 REQUIRES knows plugin-NAME for each plugin, and cpu-avx2, cpu-avx512, cpu-avx512bf16, cpu-amx: what this CPU executes.
 """
 import os
@@ -45,6 +45,7 @@ config.available_features.update(name for name, wanted in levels.items() if want
 
 config.substitutions += [
     ("%tw-opt", os.path.join(config.tilewright_bin, "tw-opt")),
+    ("%check-golden", os.path.join(config.tilewright_bin, "check-golden")),
     ("%tilewright", os.path.join(config.tilewright_bin, "tilewright")),
     ("%bin", config.tilewright_bin),
     ("%plugins", config.tilewright_plugins),

@@ -274,7 +274,16 @@ llvm::Expected<PluginNote> readPluginNote(llvm::StringRef path) {
   result.version = fieldText(d.version);
   result.required = words(fieldText(d.requires_));
   result.provides = words(fieldText(d.provides));
+  for (const std::string &provision : result.provides) {
+    auto [kind, name] = llvm::StringRef(provision).split(':');
+    constexpr llvm::StringLiteral kinds[] = {"dialect", "pass", "storage"};
+    if (name.empty() || (!llvm::is_contained(kinds, kind) && provision != "runtime:" + result.name))
+      return fault(path, "'" + provision + "' among what it provides",
+                   "dialect:NAME, pass:FLAG, storage:TYPE or runtime:" + result.name, "correct TILEWRIGHT_PLUGIN_NOTE");
+  }
   return result;
 }
+
+bool PluginNote::hasRuntimeHalf() const { return llvm::is_contained(provides, "runtime:" + name); }
 
 } // namespace tilewright

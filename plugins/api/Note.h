@@ -15,7 +15,9 @@ struct PluginNote {
   std::string name;
   std::string version;
   std::vector<std::string> required; ///< names of plugins that are loaded before this one
-  std::vector<std::string> provides; ///< "dialect:NAME", "pass:FLAG", "runtime:PLUGIN" (it has a runtime half)
+  std::vector<std::string> provides; ///< "dialect:NAME", "pass:FLAG", "storage:TYPE", "runtime:PLUGIN" (it has a runtime half)
+
+  bool hasRuntimeHalf() const;
 };
 
 /// Reads `path` and checks that this host can run it: an ELF shared library for this machine, with a Tilewright note of

@@ -41,6 +41,12 @@ llvm::StringRef pluginNameOfFile(llvm::StringRef path) {
   return name;
 }
 
+std::string runtimeHalfBeside(llvm::StringRef path, llvm::StringRef plugin) {
+  llvm::SmallString<256> file(llvm::sys::path::parent_path(path));
+  llvm::sys::path::append(file, filePrefix + plugin + runtimeSuffix);
+  return std::string(file);
+}
+
 llvm::Expected<std::string> resolvePlugin(llvm::StringRef fileOrName, llvm::ArrayRef<std::string> folders) {
   std::string path;
   if (fileOrName.contains('/') || fileOrName.ends_with(fileSuffix)) {

@@ -22,4 +22,7 @@ llvm::Expected<std::vector<std::string>> pluginFiles(llvm::StringRef folder);
 /// "rms_norm" for ".../libtilewright_rms_norm.so".
 llvm::StringRef pluginNameOfFile(llvm::StringRef path);
 
+/// The runtime half beside plugin library `path`, libtilewright_<plugin>_rt.so, whether it is there or not.
+std::string runtimeHalfBeside(llvm::StringRef path, llvm::StringRef plugin);
+
 } // namespace tilewright

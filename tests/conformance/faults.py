@@ -77,6 +77,12 @@ WANTED = {
     # Made here from the right one.
     "wrong_struct_hash": [("plugin", "note", r"struct 'StagePass' with layout 0x[0-9a-f]+, wanted layout 0x[0-9a-f]+")],
     "other_api": [("plugin", "note", r"found plugin API version 99, wanted \d+")],
+    "promises_half": [
+        ("plugin", "provisions", r"the note says 'runtime:broken', and there is no .*/promises_half/libtilewright_broken_rt\.so; build it with"),
+    ],
+    "hides_half": [
+        ("plugin", "provisions", r"/hides_half/libtilewright_broken_rt\.so is not in the note; add 'runtime:broken' to TILEWRIGHT_PLUGIN_NOTE"),
+    ],
 }
 
 
@@ -85,8 +91,9 @@ def library(fault):
 
 
 def edited(fault, edit):
-    """A copy of the plugin without a fault, its bytes changed."""
-    path = os.path.join(scratch, f"libtilewright_{fault}.so")
+    """A copy of the plugin without a fault in a folder of its own, its bytes changed."""
+    os.mkdir(os.path.join(scratch, fault), mode=0o755)
+    path = os.path.join(scratch, fault, f"libtilewright_{fault}.so")
     data = bytearray(open(library("none"), "rb").read())
     edit(data)
     with open(path, "wb") as file:
@@ -102,11 +109,21 @@ def other_api(data):
     data[data.index(b"TWPLUGIN") + 12] = 99
 
 
+def promise_half(data):
+    words = b"dialect:broken pass:broken-simplify"
+    more = b" runtime:broken"
+    at = data.index(words + bytes(len(more))) + len(words)
+    data[at : at + len(more)] = more
+
+
 shutil.rmtree(scratch, ignore_errors=True)
 os.makedirs(scratch, mode=0o755)
 paths = {name[len("libtilewright_") : -len(".so")]: os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".so")}
 paths["wrong_struct_hash"] = edited("wrong_struct_hash", break_hash)
 paths["other_api"] = edited("other_api", other_api)
+paths["promises_half"] = edited("promises_half", promise_half)
+paths["hides_half"] = edited("hides_half", lambda data: None)
+open(os.path.join(scratch, "hides_half", "libtilewright_broken_rt.so"), "wb").close()
 errors = [f"{fault}: no plugin has this fault" for fault in WANTED if fault not in paths]
 for fault, path in sorted(paths.items()):
     if fault not in WANTED:

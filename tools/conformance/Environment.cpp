@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/conformance/Environment.h"
 
+#include "plugins/api/Search.h"
+
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -159,6 +161,13 @@ Finding Environment::checkProvisions() const {
   for (const std::string &pass : plugin->passes)
     if (!llvm::is_contained(target.note.provides, "pass:" + pass))
       wrong.push_back("pass '" + pass + "' is not in the note; add 'pass:" + pass + "' to TILEWRIGHT_PLUGIN_NOTE");
+  const std::string half = runtimeHalfBeside(target.path, target.note.name), word = "runtime:" + target.note.name;
+  const bool isThere = llvm::sys::fs::exists(half);
+  if (target.note.hasRuntimeHalf() && !isThere)
+    wrong.push_back("the note says '" + word + "', and there is no " + half +
+                    "; build it with add_tilewright_runtime_half(" + target.note.name + " ...)");
+  if (!target.note.hasRuntimeHalf() && isThere)
+    wrong.push_back(half + " is not in the note; add '" + word + "' to TILEWRIGHT_PLUGIN_NOTE");
   return wrong.empty() ? passed() : failed(llvm::join(wrong, "\n"));
 }
 

@@ -24,7 +24,7 @@ static void describePlugins(Session &session, artifact::ManifestT &manifest) {
     auto entry = std::make_unique<artifact::PluginT>();
     entry->name = plugin.note.name;
     entry->version = plugin.note.version;
-    entry->runtime_half = llvm::is_contained(plugin.note.provides, "runtime:" + plugin.note.name);
+    entry->runtime_half = plugin.note.hasRuntimeHalf();
     manifest.plugins.push_back(std::move(entry));
   }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `tilewright plugins list`.
+#include "plugins/api/Search.h"
 #include "tools/driver/Commands.h"
 #include "tools/driver/Diagnostics.h"
 #include "tools/driver/Session.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -56,6 +58,9 @@ int listPlugins(const PluginsOptions &options) {
     BlockRegistry blocks;
     if (plugin.registerBlocks)
       plugin.registerBlocks(&blocks);
+    std::string half;
+    if (plugin.note.hasRuntimeHalf())
+      half = runtimeHalfBeside(plugin.path, plugin.note.name);
     if (options.json) {
       list.push_back(json::Object{
           {"name", plugin.note.name},
@@ -65,7 +70,8 @@ int listPlugins(const PluginsOptions &options) {
           {"ops", json::Array(ops)},
           {"passes", json::Array(plugin.passes)},
           {"stages", json::Array(stages)},
-          {"blocks", json::Array(llvm::map_range(blocks.all(), [](const BlockForm *form) { return jsonOf(*form); }))}});
+          {"blocks", json::Array(llvm::map_range(blocks.all(), [](const BlockForm *form) { return jsonOf(*form); }))},
+          {"runtime_half", half.empty() ? json::Value(nullptr) : json::Value(half)}});
       continue;
     }
     llvm::outs() << plugin.note.name << " " << plugin.note.version << "\n  file   " << plugin.path << "\n";
@@ -76,6 +82,8 @@ int listPlugins(const PluginsOptions &options) {
                    << "\n";
     for (const BlockForm *form : blocks.all())
       llvm::outs() << "  block  " << signatureOf(*form) << "\n         " << form->summary << "\n";
+    if (!half.empty())
+      llvm::outs() << "  runtime half " << half << (llvm::sys::fs::exists(half) ? "" : ", which is not there") << "\n";
   }
   if (options.json)
     llvm::outs() << llvm::formatv("{0:2}\n", json::Value(std::move(list)));

@@ -28,7 +28,12 @@ ExitCode usage(const llvm::Twine &message) {
   return Usage;
 }
 
-/// The case files below `folder`, sorted.
+ExitCode badInput(llvm::Error error) {
+  llvm::WithColor::error(llvm::errs(), "check-golden") << llvm::toString(std::move(error)) << "\n";
+  return BadInput;
+}
+
+/// The case files below `folder`, sorted; at least one.
 llvm::Expected<std::vector<std::string>> caseFiles(llvm::StringRef folder) {
   std::vector<std::string> files;
   std::error_code error;
@@ -37,6 +42,8 @@ llvm::Expected<std::vector<std::string>> caseFiles(llvm::StringRef folder) {
       files.push_back(it->path());
   if (error)
     return llvm::createStringError(folder + ": " + error.message());
+  if (files.empty())
+    return llvm::createStringError(folder + ": found no file *.safetensors below it");
   llvm::sort(files);
   return files;
 }
@@ -45,10 +52,8 @@ llvm::Expected<std::vector<std::string>> caseFiles(llvm::StringRef folder) {
 
 int main(int argc, char **argv) {
   Host host;
-  if (llvm::Error error = host.load(argc, argv)) {
-    llvm::WithColor::error(llvm::errs(), "check-golden") << llvm::toString(std::move(error)) << "\n";
-    return BadInput;
-  }
+  if (llvm::Error error = host.load(argc, argv))
+    return badInput(std::move(error));
   llvm::cl::ParseCommandLineOptions(argc, argv, "Compares stored cases of techniques with what a backend computes\n");
   if (backend != "reference" && backend != "cpu")
     return usage("--backend is '" + backend + "', wanted reference or cpu");
@@ -64,14 +69,13 @@ int main(int argc, char **argv) {
                  "' has two builders; leave one plugin out (--no-plugin NAME)");
 
   llvm::Expected<std::vector<std::string>> files = caseFiles(folder);
-  if (!files) {
-    llvm::WithColor::error(llvm::errs(), "check-golden") << llvm::toString(files.takeError()) << "\n";
-    return BadInput;
-  }
+  if (!files)
+    return badInput(files.takeError());
   mlir::MLIRContext context(host.dialects);
   context.loadAllAvailableDialects();
   GoldenRun run{backend == "cpu", numerics};
-  const std::string wanted = filter; // the linker in this process takes back what the command line has set
+  // The linker in this process takes back what the command line has set.
+  const std::string wanted = filter, where = folder;
   unsigned counts[3] = {};
   for (const std::string &file : *files) {
     llvm::Expected<StoredCase> stored = StoredCase::read(file, &context);
@@ -88,6 +92,8 @@ int main(int argc, char **argv) {
     llvm::outs() << llvm::formatv("{0,-12} {1}: {2}\n", words[static_cast<int>(result.outcome)], name, result.text);
     ++counts[static_cast<int>(result.outcome)];
   }
+  if (counts[0] + counts[1] + counts[2] == 0)
+    return badInput(llvm::createStringError(where + ": has no case whose technique/case contains '" + wanted + "'"));
   llvm::outs() << llvm::formatv("{0} passed, {1} failed, {2} unsupported\n", counts[0], counts[1], counts[2]);
   return counts[1] ? CheckFailed : counts[2] ? Unsupported : Success;
 }

@@ -107,3 +107,22 @@ class Outside:
                         count += 1
         if count == 0:
             fail(f"no includes found below {include}")
+
+    def expect_links(self):
+        """Links among the installed pages lead to pages that are installed."""
+        pages = os.path.join(self.prefix, "share", "doc", "tilewright")
+        count = 0
+        for parent, _, files in os.walk(pages):
+            for name in files:
+                if not name.endswith(".md"):
+                    continue
+                with open(os.path.join(parent, name), encoding="utf-8") as file:
+                    targets = re.findall(r"\]\(([\w./-]+)\)", re.sub(r"^```.*?^```$", "", file.read(), flags=re.S | re.M))
+                for target in targets:
+                    path = os.path.normpath(os.path.join(parent, target))
+                    if path.startswith(os.path.join(pages, "docs")):
+                        count += 1
+                        if not os.path.exists(path):
+                            fail(f"{os.path.join(parent, name)} names {target}, which is not installed")
+        if count == 0:
+            fail(f"no links found below {pages}")
