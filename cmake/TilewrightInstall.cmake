@@ -35,21 +35,23 @@ install(DIRECTORY docs DESTINATION share/doc/tilewright FILES_MATCHING PATTERN "
 configure_file(cmake/tilewright.pc.in tilewright.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tilewright.pc DESTINATION lib/pkgconfig)
 
-# Headers and ODS: what a plugin may include (docs/design.md, section 1), under the same paths.
+# Headers and ODS: what a plugin may include (docs/design.md, section 1), and a host, under the same paths.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-  ir/*.h ir/*.td frontend/api/*.h passes/api/*.h backends/api/*.h plugins/api/*.h)
-list(APPEND headers runtime/api/layout.h runtime/api/abi.h runtime/api/runtime_half.h runtime/api/tilewright.h
+  ir/*.h ir/*.td frontend/api/*.h frontend/graph/*.h passes/api/*.h backends/api/*.h plugins/api/*.h)
+list(APPEND headers runtime/api/layout.h runtime/api/abi.h runtime/api/bounded_verifier.h runtime/api/runtime_half.h runtime/api/tilewright.h
   runtime/api/tilewright_status.h)
 foreach(header ${headers})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${header} DESTINATION include/tilewright/${folder})
 endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/frontend/graph/graph_generated.h DESTINATION include/tilewright/frontend/graph)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/ir DESTINATION include/tilewright
   FILES_MATCHING PATTERN "*.h.inc" PATTERN "CMakeFiles" EXCLUDE)
 
 # find_package(Tilewright).
 set(config lib/cmake/Tilewright)
-install(TARGETS tilewright_ir tilewright_plugin_loader EXPORT TilewrightTargets DESTINATION lib INCLUDES DESTINATION include/tilewright)
+install(TARGETS tilewright_ir tilewright_graph tilewright_plugin_loader EXPORT TilewrightTargets DESTINATION lib
+  INCLUDES DESTINATION include/tilewright)
 install(EXPORT TilewrightTargets DESTINATION ${config})
 configure_package_config_file(cmake/TilewrightConfig.cmake.in TilewrightConfig.cmake INSTALL_DESTINATION ${config})
 write_basic_package_version_file(TilewrightConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -3,6 +3,7 @@
 #include "DifferentialAttention.h"
 
 #include "frontend/api/GoldenCase.h"
+#include "ir/tw/Layers.h"
 
 #include <cmath>
 
@@ -15,16 +16,11 @@ void buildGolden(GoldenCase &c) {
   bool causal = c.flag("causal", false);
   if (!c.inputs({{"q1", 4}, {"k1", 4}, {"q2", 4}, {"k2", 4}, {"v", 4}, {"lambda", 1}}, {{"weight", 1}}))
     return;
-  auto attention = [&](Value query, Value key) -> Value {
-    auto type = cast<RankedTensorType>(query.getType());
-    SmallVector<int64_t> shape(type.getShape()); // [B, H, T, D]
-    double scale = 1 / std::sqrt(static_cast<double>(shape.back()));
-    shape.back() = cast<RankedTensorType>(c.value("v").getType()).getShape().back();
-    return tw::AttentionOp::create(c.b, type.clone(shape), query, key, c.value("v"), Value(), Value(), Value(), Value(),
-                                   Value(), Value(), Value(), c.b.getF64FloatAttr(scale),
-                                   c.b.getStringAttr(causal ? "end" : "none"), IntegerAttr(), FloatAttr());
-  };
-  Value positive = attention(c.value("q1"), c.value("k1")), negative = attention(c.value("q2"), c.value("k2"));
+  tw::AttentionOptions options;
+  options.scale = 1 / std::sqrt(static_cast<double>(tw::tensorType(c.value("q1")).getShape().back()));
+  options.causal = causal ? "end" : "none";
+  Value positive = tw::attention(c.b, c.value("q1"), c.value("k1"), c.value("v"), options);
+  Value negative = tw::attention(c.b, c.value("q2"), c.value("k2"), c.value("v"), options);
   c.output("y", CombineOp::create(c.b, positive.getType(), positive, negative, c.value("lambda"), c.value("weight"),
                                   c.b.getF64FloatAttr(epsilon), c.b.getF64FloatAttr(1 - start)));
 }

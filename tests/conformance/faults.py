@@ -23,6 +23,9 @@ WANTED = {
     "endless_reference": [(OP, "reference", r"still stands after 16 rounds of reference lowerings")],
     "ends_process": [("plugin", "load", r"ends the process with exit code 0, in its entry function")],
     "fatal_in_verifier": [("plugin", "load", r"crashes: Aborted, while the sample of line 1 .*LLVM ERROR: the op is beyond repair\)")],
+    "kernel_ignores_length": [
+        ("broken.attend", "kernel", r"'ragged', step 1 of 135, 2, 7, 64, 2 rows in 2 sequences: result 0 at \[0, 0, 0\]: found -?nan, wanted "),
+    ],
     "kernel_ignores_mask": [(OP, "masks", r"'scale' with a random mask: result 0 at \[\d, \d\]: found .*, wanted 0")],
     "kernel_outside_op_set": [(OP, "kernel", r"'tensor\.splat' op stands in kernel '\w+', but is not in the kernel-level op set")],
     "kernel_reads_past_end": [(OP, "kernel", r"a kernel reads past the end of argument 0, 'scale' with N = \d+")],

@@ -4,6 +4,7 @@
 #include "ir/tw/Numerics.h"
 #include "tools/conformance/Environment.h"
 #include "tools/conformance/Numbers.h"
+#include "tools/conformance/Steps.h"
 #include "tools/functions/CompiledFunction.h"
 
 #include <map>
@@ -86,11 +87,20 @@ bool hasKernel(const Environment &environment, StringRef op) {
   return name.hasInterface<TileLowering>() || name.hasInterface<WholeKernel>();
 }
 
-/// The programs of an op that can be compiled apart from a model.
+/// The programs of an op that are compiled for the shapes of their inputs.
 std::vector<const Program *> compilable(const Environment &environment, StringRef op) {
   std::vector<const Program *> programs;
   for (const Program *program : environment.programsOf(op))
     if (!program->hasState())
+      programs.push_back(program);
+  return programs;
+}
+
+/// The programs of an op that are run step by step.
+std::vector<const Program *> stepped(const Environment &environment, StringRef op) {
+  std::vector<const Program *> programs;
+  for (const Program *program : environment.programsOf(op))
+    if (program->hasState())
       programs.push_back(program);
   return programs;
 }
@@ -100,9 +110,45 @@ std::optional<Finding> nothingToCompile(const Environment &environment, StringRe
     return absent("no kernel of its own; compiled as its reference");
   if (environment.programsOf(op).empty())
     return absent("no sample");
-  if (compilable(environment, op).empty())
-    return absent("every sample has a state, whose pages only a model has");
   return std::nullopt;
+}
+
+/// As nothingToCompile, for checks that programs over states take no part in.
+std::optional<Finding> nothingPlain(const Environment &environment, StringRef op) {
+  if (std::optional<Finding> nothing = nothingToCompile(environment, op))
+    return nothing;
+  if (compilable(environment, op).empty())
+    return absent("every sample has a state");
+  return std::nullopt;
+}
+
+/// Runs the steps of a schedule and compares each with the reference. "": they agree. A schedule that the program does
+/// not take is passed over (`ran` stays as it is).
+std::string compareSteps(const Environment &environment, const Program &program, SteppedKernel &kernel,
+                         const Schedule &schedule, unsigned &ran) {
+  auto wanted = interpretSteps(program, schedule);
+  if (!wanted)
+    return llvm::consumeError(wanted.takeError()), "";
+  auto found = kernel.run(environment, schedule);
+  if (!found)
+    return llvm::toString(found.takeError());
+  for (size_t step = 0; step < wanted->size(); ++step)
+    if (std::string wrong = difference((*found)[step], (*wanted)[step], boundOf(program, "precise")); !wrong.empty())
+      return stepText(program, schedule, step) + ": " + wrong;
+  ran += static_cast<unsigned>(wanted->size());
+  return "";
+}
+
+/// Every schedule, or the first few, of a program over states; a reason when something is wrong.
+std::string checkSteps(const Environment &environment, const Program &program, ArrayRef<Schedule> wanted,
+                       unsigned &ran) {
+  if (std::string why = whyNotStepped(program); !why.empty())
+    return "'" + program.name() + "' " + why;
+  SteppedKernel kernel(environment, program, 1);
+  for (const Schedule &schedule : wanted)
+    if (std::string wrong = compareSteps(environment, program, kernel, schedule, ran); !wrong.empty())
+      return wrong;
+  return "";
 }
 
 /// Runs the kernel at a point and compares it with the reference. "": they agree. Points that the sample does not take
@@ -166,9 +212,14 @@ Finding checkKernel(const Environment &environment, StringRef op) {
         return failed(where + ": " + wrong);
     }
   }
-  if (runs == 0)
+  unsigned steps = 0;
+  for (const Program *program : stepped(environment, op))
+    if (std::string wrong = checkSteps(environment, *program, schedules(), steps); !wrong.empty())
+      return failed(wrong);
+  if (runs + steps == 0)
     return failed("no sample runs with any of the shapes tried");
-  return passed(count(runs) + ": what the reference computes");
+  return passed(count(runs) + (steps ? " and " + std::to_string(steps) + " steps over states" : "") +
+                ": what the reference computes");
 }
 
 Finding checkFastKernel(const Environment &environment, StringRef type) {
@@ -188,8 +239,11 @@ Finding checkFastKernel(const Environment &environment, StringRef type) {
 Finding checkCompiled(const Environment &environment) {
   unsigned runs = 0;
   for (const Program &program : environment.programs) {
-    if (program.hasState())
+    if (program.hasState()) {
+      if (std::string wrong = checkSteps(environment, program, schedules().take_front(1), runs); !wrong.empty())
+        return failed(wrong);
       continue;
+    }
     constexpr int64_t kSize = 7;
     std::string where = "'" + program.name() + "'";
     announce(where);
@@ -202,7 +256,7 @@ Finding checkCompiled(const Environment &environment) {
 }
 
 Finding checkMasks(const Environment &environment, StringRef op) {
-  if (std::optional<Finding> nothing = nothingToCompile(environment, op))
+  if (std::optional<Finding> nothing = nothingPlain(environment, op))
     return *nothing;
   using Mask = Fill::Mask;
   constexpr std::pair<Mask, StringLiteral> masks[] = {
@@ -227,7 +281,7 @@ Finding checkMasks(const Environment &environment, StringRef op) {
 }
 
 Finding checkNaN(const Environment &environment, StringRef op) {
-  if (std::optional<Finding> nothing = nothingToCompile(environment, op))
+  if (std::optional<Finding> nothing = nothingPlain(environment, op))
     return *nothing;
   unsigned runs = 0;
   for (const Program *program : compilable(environment, op)) {
@@ -276,6 +330,22 @@ Finding checkThreads(const Environment &environment, StringRef op) {
         else if (std::string wrong = difference(*found, first, same); !wrong.empty())
           return failed(where + (again ? ", run again" : "") + ": other bits than before: " + wrong);
       }
+    }
+    ++compared;
+  }
+  for (const Program *program : stepped(environment, op)) {
+    const Schedule &schedule = schedules().front();
+    std::optional<StepResults> first;
+    for (unsigned threads : {1, 4}) {
+      std::string where = "'" + program->name() + "' on " + std::to_string(threads) + " threads";
+      SteppedKernel kernel(environment, *program, threads);
+      auto found = kernel.run(environment, schedule);
+      if (!found)
+        return failed(where + ": " + llvm::toString(found.takeError()));
+      for (size_t step = 0; first && step < found->size(); ++step)
+        if (std::string wrong = difference((*found)[step], (*first)[step], same); !wrong.empty())
+          return failed(where + ": other bits than before: " + stepText(*program, schedule, step) + ": " + wrong);
+      first = std::move(*found);
     }
     ++compared;
   }

@@ -153,6 +153,25 @@ bool Program::hasState() const {
   return llvm::any_of(entry.getArgumentTypes(), [](Type type) { return isa<tw::StateType>(type); });
 }
 
+std::optional<unsigned> Program::rowStarts() const {
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    if (StringRef(argument.input).starts_with("offsets "))
+      return i;
+  return std::nullopt;
+}
+
+Point Program::pointOfStep(int64_t rows, int64_t sequences) const {
+  const Argument &starts = arguments[*rowStarts()];
+  Point point;
+  constexpr int64_t kOther = 3;
+  for (const std::string &symbol : names)
+    point[symbol] = kOther;
+  point[StringRef(starts.input).split(' ').second.trim().str()] = rows;
+  if (!starts.dims.empty() && !starts.dims[0].symbol.empty())
+    point[starts.dims[0].symbol] = sequences + 1 - starts.dims[0].number;
+  return point;
+}
+
 bool Program::contains(StringRef name) const {
   if (name.starts_with("!"))
     return source.mentions(name.drop_front());
@@ -210,14 +229,15 @@ private:
 };
 } // namespace
 
-Tensor Program::fillIntegers(unsigned index, const Shape &shape, const Point &point, ArrayRef<RunValue> earlier,
-                             std::string &problem) const {
+Tensor Program::fillIntegers(unsigned index, const Shape &shape, const Point &point, const Fill &fill,
+                             ArrayRef<RunValue> earlier, std::string &problem) const {
   Tensor tensor = Tensor::ints(shape);
   Numbers numbers(index + 101);
   constexpr int64_t kDefaultLimit = 16;
   SmallVector<StringRef> words;
   StringRef(arguments[index].input).split(words, ' ', -1, false);
   StringRef kind = words.empty() ? "index" : words[0];
+  auto past = [&](size_t sequence) { return sequence < fill.past.size() ? fill.past[sequence] : 0; };
   auto other = [&]() -> const Tensor * {
     unsigned number;
     if (words.size() > 1 && !words[1].getAsInteger(10, number) && number < earlier.size())
@@ -253,13 +273,13 @@ Tensor Program::fillIntegers(unsigned index, const Shape &shape, const Point &po
   }
   if (const Tensor *offsets = other(); offsets && kind == "lengths") {
     for (int64_t i = 0; i < tensor.size() && i + 1 < offsets->size(); ++i)
-      tensor.integers[i] = offsets->integers[i + 1] - offsets->integers[i];
+      tensor.integers[i] = past(i) + offsets->integers[i + 1] - offsets->integers[i];
     return tensor;
   }
   if (const Tensor *offsets = other(); offsets && kind == "positions") {
     for (int64_t i = 0; i + 1 < offsets->size(); ++i)
       for (int64_t row = offsets->integers[i]; row < offsets->integers[i + 1] && row < tensor.size(); ++row)
-        tensor.integers[row] = row - offsets->integers[i];
+        tensor.integers[row] = past(i) + row - offsets->integers[i];
     return tensor;
   }
   problem = "check.input = \"" + arguments[index].input +
@@ -310,7 +330,7 @@ llvm::Expected<std::vector<RunValue>> Program::inputs(const Point &point, const 
       values.push_back(std::move(tensor));
     } else if (isa<IntegerType>(element)) {
       std::string problem;
-      Tensor tensor = fillIntegers(i, shape, point, values, problem);
+      Tensor tensor = fillIntegers(i, shape, point, fill, values, problem);
       if (!problem.empty())
         return llvm::createStringError(problem);
       values.push_back(std::move(tensor));

@@ -56,6 +56,7 @@ struct Fill {
   unsigned seed = 1;
   enum class Mask { Random, AllTrue, AllFalse, FirstOnly } mask = Mask::Random;
   int nanArgument = -1;   ///< one element of this float argument is NaN
+  std::vector<int64_t> past; ///< rows that each sequence's states hold already; lengths and positions go on from there
   bool isGeneric = false; ///< no two floats of an argument are equal and none lies near a kink (gradients)
 };
 
@@ -78,6 +79,11 @@ public:
   /// Inputs at a point; fails (with a reason) where there are none, such as an index into nothing.
   llvm::Expected<std::vector<reference::RunValue>> inputs(const Point &point, const Fill &fill) const;
 
+  /// The argument that says which rows are of which sequence: filled with "offsets N".
+  std::optional<unsigned> rowStarts() const;
+  /// The point of a step with so many rows of so many sequences; other symbols are 3. There are row starts.
+  Point pointOfStep(int64_t rows, int64_t sequences) const;
+
   /// The dimensions of an argument's tensor.
   llvm::ArrayRef<DimSize> argumentDims(unsigned index) const { return arguments[index].dims; }
   /// An op of that name, or a type ("!dialect.type") of any value or global.
@@ -89,7 +95,7 @@ private:
     std::string input; ///< check.input
   };
   llvm::Error readArguments();
-  reference::Tensor fillIntegers(unsigned index, const reference::Shape &shape, const Point &point,
+  reference::Tensor fillIntegers(unsigned index, const reference::Shape &shape, const Point &point, const Fill &fill,
                                  llvm::ArrayRef<reference::RunValue> earlier, std::string &problem) const;
 
   SampleText source;

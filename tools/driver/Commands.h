@@ -88,6 +88,15 @@ struct PluginsOptions {
 };
 int listPlugins(const PluginsOptions &options);
 
+struct CacheOptions {
+  bool json = false;
+  std::string keep; ///< how much stays; empty: nothing
+};
+/// The models that commands compiled by themselves.
+int listCache(const CacheOptions &options);
+/// Removes them, the least recently used first.
+int cleanCache(const CacheOptions &options);
+
 struct NewPluginOptions {
   std::string name;
   std::string folder; ///< empty: a folder of that name in the current one

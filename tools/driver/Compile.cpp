@@ -5,6 +5,7 @@
 #include "tools/driver/Manifest.h"
 #include "tools/driver/OutputFolder.h"
 #include "tools/driver/Session.h"
+#include "tools/driver/ModelCache.h"
 
 #include "backends/cpu/Link.h"
 #include "frontend/graph/AtomicFile.h"
@@ -184,15 +185,24 @@ int compileIntoCache(Session &session, const CompileOptions &options, std::strin
   llvm::Expected<std::string> key = cacheKey(session, options);
   if (!key)
     return report(key.takeError(), BadInput);
-  if (std::error_code error = llvm::sys::fs::create_directories(options.cache))
-    return report(llvm::createStringError("the cache '" + options.cache + "' cannot be made: " + error.message()),
-                  WorkFailed);
-  folder = options.cache + "/" + *key;
+  llvm::Expected<uint64_t> limit = ModelCache::sizeLimit();
+  if (!limit)
+    return report(limit.takeError(), Usage);
+  const ModelCache cache(options.cache);
+  folder = cache.path(*key);
   // What is asked of a compilation is answered by one.
   const bool asked = !options.receipts.empty() || !options.requireFused.empty();
-  if (!asked && llvm::sys::fs::exists(folder + "/model.so"))
+  if (!asked && cache.use(*key))
     return Success;
-  return compileTo(session, folder, options);
+  // Who waited for the lock finds what the other has compiled.
+  llvm::Expected<ModelCache::Lock> lock = cache.lock(*key);
+  if (!lock)
+    return report(lock.takeError(), WorkFailed);
+  if (!asked && cache.use(*key))
+    return Success;
+  if (int code = compileTo(session, folder, options))
+    return code;
+  return report(cache.shrink(*limit, *key).takeError(), WorkFailed);
 }
 
 } // namespace

@@ -148,7 +148,8 @@ FailureOr<std::vector<reference::Tensor>> CompiledFunction::run(ArrayRef<referen
   for (auto [argument, rows] : program.tableIds)
     for (int64_t id : inputs[argument].integers)
       if (id < 0 || id >= rows)
-        return declared.emitOpError("argument ") << argument << " has the index " << id << " into a table of " << rows << " rows";
+        return declared.emitOpError("argument ")
+               << argument << " has the index " << id << " into a table of " << rows << " rows";
 
   SmallVector<Memories> arguments;
   func::FuncOp function = program.compiled->function();

@@ -158,6 +158,18 @@ int main(int argc, char **argv) {
   command->footer("Example:\n  tilewright reference smollm2.twg --prompt \"The capital of France is\" --max-tokens 8");
   command->callback([&] { result = generateByReference(reference); });
 
+  CacheOptions cache;
+  command = app.add_subcommand("cache", "About models that were compiled by the way");
+  command->require_subcommand(1);
+  CLI::App *entries = command->add_subcommand("list", "List them with their sizes, the least recently used first");
+  entries->add_flag("--json", cache.json, "Print JSON");
+  entries->footer("Example:\n  tilewright cache list\nTILEWRIGHT_CACHE_SIZE says how large the cache may get (50G); then the least recently used go.");
+  entries->callback([&] { result = listCache(cache); });
+  CLI::App *clean = command->add_subcommand("clean", "Remove them");
+  clean->add_option("--keep", cache.keep, "Stop when the others are at most this large: 20G, 500M, ...");
+  clean->footer("Examples:\n  tilewright cache clean\n  tilewright cache clean --keep 5G");
+  clean->callback([&] { result = cleanCache(cache); });
+
   PluginsOptions plugins;
   command = app.add_subcommand("plugins", "About plugins");
   command->require_subcommand(1);

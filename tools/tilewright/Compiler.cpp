@@ -21,6 +21,7 @@ const char *const compilerCommands[][2] = {{"import", "Turn a model file into a 
                                            {"verify", "Compare a compiled model with the reference"},
                                            {"reference", "Write text with the reference interpreter"},
                                            {"plugins", "List, check and begin plugins"},
+                                           {"cache", "List and remove models compiled by the way"},
                                            {nullptr, nullptr}};
 
 bool isCompilerCommand(const std::string &name) {

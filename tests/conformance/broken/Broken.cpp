@@ -21,6 +21,8 @@ void BrokenDialect::initialize() {
     addOperations<ScaleOp>();
   if (isFault("missing_reference"))
     addOperations<NoReferenceOp>();
+  if (isFault("kernel_ignores_length"))
+    addOperations<AttendOp>();
   if (isFault("undocumented"))
     addOperations<UndocumentedOp>();
 }

@@ -54,6 +54,25 @@ def Broken_NoReferenceOp : Op<Broken_Dialect, "no_reference", [Pure, SameOperand
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
+// Registered by the fault `kernel_ignores_length` alone.
+def Broken_AttendOp : Op<Broken_Dialect, "attend", [Pure, DeclareOpInterfaceMethods<ReferenceLowering>,
+    DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<WholeKernel>]> {
+  let summary = "Attention over every key of a state";
+  let description = [{
+    `tw.attention` of the ragged form with scale 1, neither causal nor with a window.
+
+    Example:
+    ```mlir
+    %y = "broken.attend"(%q, %s, %r, %l, %p) : (tensor<?x4x8xf32>, !tw.state<tensor<?x2x8xf32>, tensor<?x2x8xf32>>,
+      tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x4x8xf32>
+    ```
+    Constraints: none.
+  }];
+  let arguments = (ins Tw_FloatTensor:$query, Tw_StateType:$state, Tw_I32Tensor:$row_start, Tw_I32Tensor:$kv_len,
+    Tw_I32Tensor:$positions);
+  let results = (outs Tw_FloatTensor:$result);
+}
+
 // Registered by the fault `undocumented` alone.
 def Broken_UndocumentedOp : Op<Broken_Dialect, "undocumented",
     [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<ReferenceLowering>]> {

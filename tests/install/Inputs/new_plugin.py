@@ -16,8 +16,8 @@ static tw_status create(void *instance, tw_model *model, tw_session *session, co
   return TW_OK;
 }
 static void release(tw_rt_policy *policy) {}
-static tw_status draft(tw_rt_policy *policy, const int32_t *history, int64_t history_count, int32_t *tokens,
-                       int64_t capacity, int64_t *drafted) {
+static tw_status draft(tw_rt_policy *policy, const tw_rt_draft_request *request, int32_t *tokens, int64_t *drafted,
+                       tw_rt_message *message) {
   *drafted = 0;
   return TW_OK;
 }

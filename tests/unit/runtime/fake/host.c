@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A host program in plain C: the example of docs/runtime.md, run by a test.
+// A host program in plain C, run by a test.
 #include "runtime/api/tilewright.h"
 
 #include <stdlib.h>

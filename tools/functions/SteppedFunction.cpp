@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tools/functions/CompiledStep.h"
+#include "tools/functions/SteppedFunction.h"
 
 #include "tools/functions/CompiledProgram.h"
 #include "tools/functions/Memory.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 namespace tilewright {
 
 /// The pools of each argument that is a state; empty for others.
-struct CompiledStep::Pools {
+struct SteppedFunction::Pools {
   SmallVector<Memories> ofArgument;
 };
 
@@ -25,17 +25,17 @@ static bool countsRows(func::FuncOp function, unsigned index) {
   return true;
 }
 
-CompiledStep::CompiledStep(OwningOpRef<ModuleOp> module, std::string name, const StageRegistry &stages,
-                           reference::WeightProvider &weights, int64_t pages, const FunctionOptions &options)
+SteppedFunction::SteppedFunction(OwningOpRef<ModuleOp> module, std::string name, const StageRegistry &stages,
+                                 reference::WeightProvider &weights, int64_t pages, const FunctionOptions &options)
     : module(std::move(module)), name(std::move(name)), stages(stages), weights(weights), options(options),
-      pages(pages), pools(std::make_unique<Pools>()) {}
+      pageCount(pages), pages(pages), pools(std::make_unique<Pools>()) {}
 
-CompiledStep::~CompiledStep() = default;
+SteppedFunction::~SteppedFunction() = default;
 
-FailureOr<std::unique_ptr<CompiledStep>> CompiledStep::create(ModuleOp module, StringRef name,
-                                                              const StageRegistry &stages,
-                                                              reference::WeightProvider &weights, int64_t pages,
-                                                              const FunctionOptions &options) {
+FailureOr<std::unique_ptr<SteppedFunction>> SteppedFunction::create(ModuleOp module, StringRef name,
+                                                                    const StageRegistry &stages,
+                                                                    reference::WeightProvider &weights, int64_t pages,
+                                                                    const FunctionOptions &options) {
   FailureOr<FunctionOptions> chosen = withLevel(module, options);
   FailureOr<func::FuncOp> found = functionToCompile(module, name);
   if (failed(chosen) || failed(found))
@@ -53,21 +53,29 @@ FailureOr<std::unique_ptr<CompiledStep>> CompiledStep::create(ModuleOp module, S
   FailureOr<OwningOpRef<ModuleOp>> copy = singleFunction(module, name);
   if (failed(copy))
     return failure();
-  std::unique_ptr<CompiledStep> step(new CompiledStep(std::move(*copy), name.str(), stages, weights, pages, *chosen));
-  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
-    Memories &own = step->pools->ofArgument.emplace_back();
-    if (auto state = dyn_cast<tw::StateType>(type))
-      for (RankedTensorType buffer : state.getBuffers()) {
-        int64_t rowElements = reference::elementCount(buffer.getShape().drop_front());
-        own.push_back(std::make_shared<GuardedMemory>("the state of argument " + std::to_string(i),
-                                                      static_cast<size_t>(pages * kPageTokens * rowElements) *
-                                                          elementBytes(buffer.getElementType())));
-      }
-  }
+  std::unique_ptr<SteppedFunction> step(
+      new SteppedFunction(std::move(*copy), name.str(), stages, weights, pages, *chosen));
+  step->restart();
   return step;
 }
 
-FailureOr<CompiledProgram *> CompiledStep::programFor(const ShapeClass &shapeClass) {
+void SteppedFunction::restart() {
+  pages = StatePages(pageCount);
+  pools->ofArgument.clear();
+  auto function = module->lookupSymbol<func::FuncOp>(name);
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    Memories &own = pools->ofArgument.emplace_back();
+    auto state = dyn_cast<tw::StateType>(type);
+    for (RankedTensorType buffer : state ? state.getBuffers() : ArrayRef<RankedTensorType>()) {
+      const int64_t elements = pageCount * kPageTokens * reference::elementCount(buffer.getShape().drop_front());
+      own.push_back(
+          std::make_shared<GuardedMemory>("the state of argument " + std::to_string(i),
+                                          static_cast<size_t>(elements) * elementBytes(buffer.getElementType())));
+    }
+  }
+}
+
+FailureOr<CompiledProgram *> SteppedFunction::programFor(const ShapeClass &shapeClass) {
   std::unique_ptr<CompiledProgram> &program = programs[shapeClass.name.str()];
   if (!program) {
     auto compiled = CompiledProgram::create(module->clone(), name, stages, options, shapeClass.name);
@@ -78,8 +86,8 @@ FailureOr<CompiledProgram *> CompiledStep::programFor(const ShapeClass &shapeCla
   return program.get();
 }
 
-FailureOr<std::vector<reference::Tensor>> CompiledStep::run(ArrayRef<reference::Tensor> inputs,
-                                                            ArrayRef<int64_t> rowStart) {
+FailureOr<std::vector<reference::Tensor>> SteppedFunction::run(ArrayRef<reference::Tensor> inputs,
+                                                               ArrayRef<int64_t> rowStart) {
   auto function = module->lookupSymbol<func::FuncOp>(name);
   if (inputs.size() != function.getNumArguments())
     return function.emitOpError("was given ") << inputs.size() << " arguments, wanted " << function.getNumArguments();
