@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
   GraphBuilder builder("graph_builder example");
   builder.setName("next number");
   builder.setContextLength(128);
+  builder.setVocabularySize(kVocabulary); // or a tokenizer, which has one
 
   // Weights that are small enough lie in the graph itself; others are named by file, offset, length and hash.
   std::vector<float> embedding(kVocabulary * kVocabulary), output(kVocabulary * kVocabulary);

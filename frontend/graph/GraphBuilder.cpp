@@ -250,8 +250,11 @@ void GraphBuilder::setFamily(StringRef family) { graph->family = family.str(); }
 void GraphBuilder::setEntry(StringRef function) { graph->entry = function.str(); }
 void GraphBuilder::setContextLength(uint32_t tokens) { graph->context_length = tokens; }
 
+void GraphBuilder::setVocabularySize(uint32_t tokens) { graph->vocab_size = tokens; }
+
 void GraphBuilder::setTokenizer(graph::TokenizerT tokenizer) {
-  graph->vocab_size = tokenizer.tokens.size();
+  if (graph->vocab_size == 0)
+    graph->vocab_size = tokenizer.tokens.size();
   graph->tokenizer = std::make_unique<graph::TokenizerT>(std::move(tokenizer));
 }
 

@@ -138,6 +138,8 @@ public:
   void setFamily(llvm::StringRef family);
   void setEntry(llvm::StringRef function);
   void setContextLength(uint32_t tokens);
+  /// How many token ids there are; by default as many as the tokenizer has tokens.
+  void setVocabularySize(uint32_t tokens);
   void setTokenizer(graph::TokenizerT tokenizer);
 
   /// The bytes of the graph file, which pass the checks of `GraphFile` except those of weights files.

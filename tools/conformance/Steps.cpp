@@ -19,13 +19,6 @@ llvm::ArrayRef<Schedule> schedules() {
   return all;
 }
 
-std::string whyNotStepped(const Program &program) {
-  if (!program.rowStarts())
-    return "has a state and no argument with check.input = \"offsets N\": nothing says which rows are of which "
-           "sequence";
-  return "";
-}
-
 std::string stepText(const Program &program, const Schedule &schedule, size_t step) {
   std::string rows =
       llvm::join(llvm::map_range(schedule.rows, [](int64_t count) { return std::to_string(count); }), ", ");

@@ -16,12 +16,10 @@ struct Schedule {
 /// Long and short prompts, single rows, sequences without a row, pages that fill up in the middle of a step.
 llvm::ArrayRef<Schedule> schedules();
 
-/// What keeps a program over states from being run by steps; empty: nothing.
-std::string whyNotStepped(const Program &program);
-
 using StepResults = std::vector<std::vector<reference::RunValue>>;
 
-/// The results of each step of a schedule, by the interpreter in f64.
+/// The results of each step of a schedule, by the interpreter in f64. The program says which rows are of which
+/// sequence.
 llvm::Expected<StepResults> interpretSteps(const Program &program, const Schedule &schedule);
 
 /// A program over states, compiled for each class of steps that it is run with.

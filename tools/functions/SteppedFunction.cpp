@@ -8,6 +8,8 @@ using namespace mlir;
 
 namespace tilewright {
 
+using reference::Tensor;
+
 /// The pools of each argument that is a state; empty for others.
 struct SteppedFunction::Pools {
   SmallVector<Memories> ofArgument;
@@ -86,8 +88,7 @@ FailureOr<CompiledProgram *> SteppedFunction::programFor(const ShapeClass &shape
   return program.get();
 }
 
-FailureOr<std::vector<reference::Tensor>> SteppedFunction::run(ArrayRef<reference::Tensor> inputs,
-                                                               ArrayRef<int64_t> rowStart) {
+FailureOr<std::vector<Tensor>> SteppedFunction::run(ArrayRef<Tensor> inputs, ArrayRef<int64_t> rowStart) {
   auto function = module->lookupSymbol<func::FuncOp>(name);
   if (inputs.size() != function.getNumArguments())
     return function.emitOpError("was given ") << inputs.size() << " arguments, wanted " << function.getNumArguments();
@@ -97,13 +98,20 @@ FailureOr<std::vector<reference::Tensor>> SteppedFunction::run(ArrayRef<referenc
   if (rowStart.empty() || rowStart.front() != 0 || llvm::any_of(added, [](int64_t rows) { return rows < 0; }))
     return function.emitOpError("row starts do not begin with 0 and rise");
   const int64_t rows = rowStart.back();
+  for (auto [i, given] : llvm::enumerate(inputs)) {
+    auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[i]);
+    if (type &&
+        (given.isFloat != isa<FloatType>(type.getElementType()) || given.rank() != type.getRank() ||
+         given.size() != reference::elementCount(given.shape) || (countsRows(function, i) && given.shape[0] != rows)))
+      return function.emitOpError("argument ") << i << " of type " << type << " was given another kind or shape";
+  }
   const ShapeClass &shapeClass = StatePages::shapeClassOf(rows);
-  std::optional<StepTables> tables = pages.step(added, shapeClass);
-  if (!tables)
-    return function.emitOpError("has too few pages for ") << rows << " rows more";
   FailureOr<CompiledProgram *> program = programFor(shapeClass);
   if (failed(program))
     return failure();
+  std::optional<StepTables> tables = pages.step(added, shapeClass);
+  if (!tables)
+    return function.emitOpError("has too few pages for ") << rows << " rows more";
 
   SmallVector<Memories> arguments;
   for (auto [i, given] : llvm::enumerate(inputs)) {
@@ -112,13 +120,8 @@ FailureOr<std::vector<reference::Tensor>> SteppedFunction::run(ArrayRef<referenc
       arguments.push_back(pools->ofArgument[i]);
       continue;
     }
-    bool isOfRows = countsRows(function, i);
-    if (given.isFloat != isa<FloatType>(type.getElementType()) ||
-        given.size() != reference::elementCount(given.shape) || given.rank() != type.getRank() ||
-        (isOfRows && given.shape[0] != rows))
-      return function.emitOpError("argument ") << i << " of type " << type << " was given another kind or shape";
-    reference::Tensor padded = given;
-    if (isOfRows && rows > 0) {
+    Tensor padded = given;
+    if (countsRows(function, i) && rows > 0) {
       padded.shape[0] = tables->paddedRows;
       size_t elements = static_cast<size_t>(reference::elementCount(padded.shape));
       if (padded.isFloat)
@@ -137,7 +140,7 @@ FailureOr<std::vector<reference::Tensor>> SteppedFunction::run(ArrayRef<referenc
   FailureOr<SmallVector<Memories>> results = (*program)->run(arguments, weights, &*tables);
   if (failed(results))
     return failure();
-  std::vector<reference::Tensor> outputs;
+  std::vector<Tensor> outputs;
   for (auto [memories, type] : llvm::zip_equal(*results, function.getResultTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor) {

@@ -31,7 +31,7 @@ LogicalResult AttendOp::buildKernel(KernelBuilder &kernel) {
                                          [&](Value page, ValueRange state, bool) -> SmallVector<Value> {
                                            auto [weights, total] =
                                                a.weights(a.scores(page, false), maximum, state[0], false);
-                                           return {total, a.accumulate(state[1], weights, a.values(page, false))};
+                                           return {total, a.accumulate(state[1], weights, page, false)};
                                          });
     return {done[1], done[0]};
   });

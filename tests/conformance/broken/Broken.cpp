@@ -21,7 +21,7 @@ void BrokenDialect::initialize() {
     addOperations<ScaleOp>();
   if (isFault("missing_reference"))
     addOperations<NoReferenceOp>();
-  if (isFault("kernel_ignores_length"))
+  if (isFault("kernel_ignores_length") || isFault("state_without_offsets"))
     addOperations<AttendOp>();
   if (isFault("undocumented"))
     addOperations<UndocumentedOp>();

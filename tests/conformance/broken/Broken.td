@@ -54,7 +54,7 @@ def Broken_NoReferenceOp : Op<Broken_Dialect, "no_reference", [Pure, SameOperand
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
-// Registered by the fault `kernel_ignores_length` alone.
+// Registered by the faults `kernel_ignores_length` and `state_without_offsets` alone.
 def Broken_AttendOp : Op<Broken_Dialect, "attend", [Pure, DeclareOpInterfaceMethods<ReferenceLowering>,
     DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<WholeKernel>]> {
   let summary = "Attention over every key of a state";
