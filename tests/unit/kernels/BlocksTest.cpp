@@ -132,3 +132,14 @@ TEST(Blocks, PreNorm) {
   for (const char *norm : {"layer", "rms"})
     expectBlockAgreement("pre_norm", {{"dim", 8}, {"norm_type", std::string(norm)}}, types, {{5, 8}, {5, 3}}, 1e-5, fn);
 }
+
+TEST(Blocks, LatentAttention) {
+  NEEDS("latent_attention"); // defaults and errors: the plugin's own test
+  const GivenOptions options = {{"dim", 8}, {"num_heads", 2}, {"num_latents", 3}, {"head_dim", 5}};
+  for (int64_t length : {1, 5, 70})
+    expectBlockAgreement("latent_attention", options, {"tensor<2x?x8xf32>"}, {{2, length, 8}}, 1e-5);
+  for (int64_t masks : {1, 3})
+    expectBlockAgreement("latent_attention", options,
+                         {"tensor<2x?x8xf32>", masks == 1 ? "tensor<2x1x?xi1>" : "tensor<2x3x?xi1>"},
+                         {{2, 9, 8}, {2, masks, 9}}, 1e-5);
+}
