@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """scaling.py: functions that hold rotary_embedding.factors against the papers' formulas, written again here in double
-precision as rates (the angle of a pair per position), and prints how many pairs llama3 leaves, blends and divides."""
+precision as rates (the angle of a pair per position), and rotary_embedding.tables at large positions against double
+precision; prints how many pairs llama3 leaves, blends and divides."""
 import math
 
 
@@ -90,3 +91,15 @@ for largest in (14, 15, 16, 17):
     chosen = short if largest < 16 else long
     function(f"longrope_{largest}", "longrope", 1e4, 4, {"short_factor": "array<f64: 1.0, 1.5>", "long_factor": "array<f64: 2.0, 8.0>", original: "16 : i64"},
              [r / f for r, f in zip(rates(1e4, 4), chosen)], [largest, 0])
+
+# Where bf16 and f16 cannot hold positions any more, and where f32 angles lose their digits.
+positions = [255, 256, 257, 4095, 131071, 1048575]
+angles = [[p * rate for rate in rates(1e4, 128)] for p in positions]
+print("func.func @test_large_positions() {")
+print(f"  %p = tw.constant dense<{positions}> : tensor<6xi32>")
+print("  %c, %s = rotary_embedding.tables %p {dim = 128 : i64} : tensor<6xi32> -> tensor<6x128xf32>")
+for name, function_of in (("c", math.cos), ("s", math.sin)):
+    rows = ", ".join("[" + ", ".join(f"{function_of(a):.9e}" for a in row + row) + "]" for row in angles)
+    print(f"  %{name}w = tw.constant dense<[{rows}]> : tensor<6x128xf32>")
+    print(f"  check.expect_close %{name}, %{name}w {{absolute = 1.0e-06 : f64}} : tensor<6x128xf32>")
+print("  return\n}")
