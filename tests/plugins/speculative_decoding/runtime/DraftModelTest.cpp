@@ -260,6 +260,36 @@ TEST_F(Policy, DraftModelWithASmallContext) {
 
 TEST_F(Policy, Ngram) { EXPECT_EQ(speculate("ngram:4", {1, 2, 3, 1, 2}, 60, 16), plainText({1, 2, 3, 1, 2}, 60)); }
 
+// A token that the model gives 1 in 20: it stands by a threshold of 0.05, whatever the draws are, and not by one of
+// 0.06.
+TEST_F(Policy, LossyThreshold) {
+  tw_rt_sampler even = greedy;
+  even.distribution = [](void *, const float *, const int32_t *, int64_t, double *probabilities) {
+    std::fill_n(probabilities, 20, 0.05);
+    return TW_OK;
+  };
+  const tw_rt_half &half = *tilewrightRuntimeHalf();
+  char text[512];
+  tw_rt_message message = {sizeof text, text};
+  for (const auto &[words, stand] : {std::pair("ngram,lossy-threshold=0.05", 3), {"ngram,lossy-threshold=0.06", 0}}) {
+    tw_rt_policy *policy = nullptr;
+    ASSERT_EQ(
+        half.policy_create(const_cast<tw_rt_host *>(&host()), &models["target"], nullptr, words, &policy, &message),
+        TW_OK)
+        << text;
+    const Ids draft = {7, 8, 9};
+    const std::vector<float> logits(4 * 20);
+    const tw_rt_verdict_request request = {
+        sizeof request, prompt.data(), static_cast<int64_t>(prompt.size()), draft.data(), 3, logits.data(), 20, &even};
+    int64_t accepted = -1;
+    int32_t next = -1;
+    ASSERT_EQ(half.policy_verify(policy, &request, &accepted, &next, &message), TW_OK) << text;
+    EXPECT_EQ(accepted, stand);
+    EXPECT_EQ(next, 10) << "half of the sum is exceeded behind ten tokens";
+    half.policy_release(policy);
+  }
+}
+
 namespace {
 std::string refusal(const char *words) {
   const tw_rt_half &half = *tilewrightRuntimeHalf();
