@@ -39,8 +39,8 @@ struct TransposedRowBroadcast : OpRewritePattern<vector::TransposeOp> {
   }
 };
 
-/// A load of several registers whose number is no power of two becomes loads of such numbers, largest first. LLVM 22 merges
-/// stores of neighbouring pieces of such a load into a wrong one (seen with 48, 80 and 112 floats on AVX-512).
+/// A load of several registers whose number is no power of two becomes loads of such numbers, largest first. LLVM 22
+/// merges stores of neighbouring pieces of such a load into a wrong one (seen with 48, 80 and 112 floats on AVX-512).
 struct SplitUnevenLoad : OpRewritePattern<vector::LoadOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(vector::LoadOp op, PatternRewriter &rewriter) const override {
@@ -55,12 +55,15 @@ struct SplitUnevenLoad : OpRewritePattern<vector::LoadOp> {
     Value whole = ub::PoisonOp::create(rewriter, loc, type);
     for (int64_t at = 0; at < elements;) {
       int64_t left = elements - at;
-      int64_t size = left < perRegister ? left : perRegister * static_cast<int64_t>(llvm::bit_floor(uint64_t(left / perRegister)));
+      int64_t size =
+          left < perRegister ? left : perRegister * static_cast<int64_t>(llvm::bit_floor(uint64_t(left / perRegister)));
       SmallVector<Value> indices(op.getIndices());
       Value offset = arith::ConstantIndexOp::create(rewriter, loc, at);
       indices.back() = arith::AddIOp::create(rewriter, loc, indices.back(), offset);
-      Value part = vector::LoadOp::create(rewriter, loc, VectorType::get({size}, type.getElementType()), op.getBase(), indices);
-      whole = vector::InsertStridedSliceOp::create(rewriter, loc, part, whole, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{1});
+      Value part =
+          vector::LoadOp::create(rewriter, loc, VectorType::get({size}, type.getElementType()), op.getBase(), indices);
+      whole =
+          vector::InsertStridedSliceOp::create(rewriter, loc, part, whole, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{1});
       at += size;
     }
     rewriter.replaceOp(op, whole);

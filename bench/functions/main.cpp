@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bench_functions FILE --sizes 128,256,512: times each function of a file of MLIR, compiled for the CPU, with every dynamic
-// dimension of its arguments at each of the sizes. Arguments are small random numbers. A row is a size: milliseconds, the
-// shortest of some calls, and in brackets the growth since the size before.
+// bench_functions FILE --sizes 128,256,512: times each function of a file of MLIR, compiled for the CPU, with every
+// dynamic dimension of its arguments at each of the sizes. Arguments are small random numbers. A row is a size:
+// milliseconds, the shortest of some calls, and in brackets the growth since the size before.
 #include "tools/ExitCodes.h"
 #include "tools/functions/CompiledFunction.h"
 #include "tools/host/Host.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Kernel of latent_attention.absorb: one head of a tile of rows a chunk. A core op's products would want the rows of each
-// head together, which stand H * columns apart.
+// Kernel of latent_attention.absorb: one head of a tile of rows a chunk. A core op's products would want the rows of
+// each head together, which stand H * columns apart.
 #include "plugins/latent_attention/LatentAttention.h"
 
 #include "ir/interfaces/KernelBuilder.h"
@@ -57,17 +57,20 @@ LogicalResult AbsorbOp::buildKernel(KernelBuilder &kernel) {
       acc = product(t, rowsOf(input, zero, in), t.slice(weight, {first, zero}, {narrow, rank}), acc, true);
     } else {
       int64_t columns = largestDivisor(rank, kColumns);
-      acc = t.loop(t.constant(0), t.constant(rank / columns), acc, [&](Value index, ValueRange carried) -> SmallVector<Value> {
-        Value column = t.mul(index, t.constant(columns));
-        Value part = t.slice(weight, {first, column}, {narrow, columns});
-        Value turned = t.generic(part, t.alloc({columns, narrow}, f32), {t.map(2, {t.d(1), t.d(0)}), t.map(2, {t.d(0), t.d(1)})},
-                                 "pp", [](TileBuilder &s, ValueRange a) { return s.toF32(a[0]); });
-        return {product(t, rowsOf(input, column, columns), turned, carried[0], false)};
-      })[0];
+      acc = t.loop(t.constant(0), t.constant(rank / columns), acc,
+                   [&](Value index, ValueRange carried) -> SmallVector<Value> {
+                     Value column = t.mul(index, t.constant(columns));
+                     Value part = t.slice(weight, {first, column}, {narrow, columns});
+                     Value turned = t.generic(part, t.alloc({columns, narrow}, f32),
+                                              {t.map(2, {t.d(1), t.d(0)}), t.map(2, {t.d(0), t.d(1)})}, "pp",
+                                              [](TileBuilder &s, ValueRange a) { return s.toF32(a[0]); });
+                     return {product(t, rowsOf(input, column, columns), turned, carried[0], false)};
+                   })[0];
     }
     SmallVector<OpFoldResult> at = {row, head, zero};
     SmallVector<int64_t> sizes = {rows, 1, out}, shape = {rows, out};
-    Value copy = t.elementwise(acc, t.slice(state[0], at, sizes, shape), [](TileBuilder &, ValueRange a) { return a[0]; });
+    Value copy =
+        t.elementwise(acc, t.slice(state[0], at, sizes, shape), [](TileBuilder &, ValueRange a) { return a[0]; });
     return {t.insert(copy, state[0], at, sizes)};
   });
   kernel.setRowChunks(getResult(), rows, heads);

@@ -23,7 +23,8 @@ BlockResults build(BlockBuilder &b, const BlockOptions &options, ValueRange inpu
     return b.error() << "every output sees every input, so there is neither a causal form nor a window; "
                         "latent_attention.attention, attention of low rank, has both";
   if (options.number("dropout") != 0.0)
-    return b.error() << "dropout is " << llvm::formatv("{0}", options.number("dropout")).str() << ", wanted 0: there is none at inference";
+    return b.error() << "dropout is " << llvm::formatv("{0}", options.number("dropout")).str()
+                     << ", wanted 0: there is none at inference";
   Value x = inputs[0], mask = inputs.size() > 1 ? inputs[1] : Value();
   if (failed(b.expectInput(x, "x", 3, dim)))
     return failure();
@@ -32,11 +33,13 @@ BlockResults build(BlockBuilder &b, const BlockOptions &options, ValueRange inpu
     return b.error() << "x is " << type << ", wanted a static batch";
   if (mask) {
     auto found = dyn_cast<RankedTensorType>(mask.getType());
-    bool fits = found && found.getElementType().isInteger(1) && found.getRank() == 3 && found.getDimSize(0) == type.getDimSize(0) &&
-                (found.getDimSize(1) == 1 || found.getDimSize(1) == number) && found.getDimSize(2) == type.getDimSize(1);
+    bool fits = found && found.getElementType().isInteger(1) && found.getRank() == 3 &&
+                found.getDimSize(0) == type.getDimSize(0) &&
+                (found.getDimSize(1) == 1 || found.getDimSize(1) == number) &&
+                found.getDimSize(2) == type.getDimSize(1);
     if (!fits)
-      return b.error() << "the mask is " << mask.getType() << ", wanted i1 [" << type.getDimSize(0) << ", 1 or " << number
-                       << ", length of x]";
+      return b.error() << "the mask is " << mask.getType() << ", wanted i1 [" << type.getDimSize(0) << ", 1 or "
+                       << number << ", length of x]";
   }
   Value latents = tw::reshape(b.b, b.parameter("latents", {1, number, dim}, Initial::normal(1.0)), {number, dim});
   auto weight = [&](StringRef name, int64_t out, int64_t in) {
@@ -52,10 +55,10 @@ BlockResults build(BlockBuilder &b, const BlockOptions &options, ValueRange inpu
     weights[i] = weight(name, out, in);
     biases[i] = bias(name, out, in);
   }
-  auto op = LatentArrayOp::create(b.b, type, type.clone({type.getDimSize(0), heads, number, options.integer("head_dim")}), x,
-                                  latents, weights[0], weights[1], weights[2], weights[3], biases[0], biases[1], biases[2],
-                                  biases[3], Value(), Value(), Value(), Value(), Value(), Value(), mask, heads, FloatAttr(),
-                                  "updated", "none", IntegerAttr());
+  auto op = LatentArrayOp::create(
+      b.b, type, type.clone({type.getDimSize(0), heads, number, options.integer("head_dim")}), x, latents, weights[0],
+      weights[1], weights[2], weights[3], biases[0], biases[1], biases[2], biases[3], Value(), Value(), Value(),
+      Value(), Value(), Value(), mask, heads, FloatAttr(), "updated", "none", IntegerAttr());
   return SmallVector<Value>{op.getResult()};
 }
 
@@ -63,7 +66,8 @@ BlockResults build(BlockBuilder &b, const BlockOptions &options, ValueRange inpu
 
 void registerBlocks(BlockRegistry &registry) {
   registry.add({"latent_attention",
-                "x [B, L, dim], and perhaps a mask [B, 1 or num_latents, L] that hides inputs from the latents: attention through "
+                "x [B, L, dim], and perhaps a mask [B, 1 or num_latents, L] that hides inputs from the latents: "
+                "attention through "
                 "num_latents learned vectors, never causal",
                 {BlockOption::integer("dim", std::nullopt).mustBeGiven(),
                  BlockOption::integer("num_heads", std::nullopt).mustBeGiven(), BlockOption::integer("num_latents", 64),

@@ -12,10 +12,12 @@ namespace tilewright::latent_attention {
 using namespace mlir;
 
 FormCosts costsOf(AttentionOp op, int64_t queries, int64_t keys) {
-  const double t = queries, s = keys, h = op.heads(), nope = op.nopeDim(), rope = op.ropeDim(), value = op.valueDim(), rank = op.rank();
+  const double t = queries, s = keys, h = op.heads(), nope = op.nopeDim(), rope = op.ropeDim(), value = op.valueDim(),
+               rank = op.rank();
   const double up = h * rank * (nope + value), cached = s * (rank + rope), size = sizeof(float);
   FormCosts costs;
-  costs.expanded = {s * up + t * s * h * (nope + rope + value), size * (up + cached + 2 * s * h * (nope + rope + value))};
+  costs.expanded = {s * up + t * s * h * (nope + rope + value),
+                    size * (up + cached + 2 * s * h * (nope + rope + value))};
   costs.absorbed = {t * up + t * s * h * (2 * rank + rope), size * (up + cached + 2 * t * h * (2 * rank + rope))};
   return costs;
 }
@@ -47,7 +49,8 @@ public:
       else
         receipt::done(op, passFlag, "attention",
                       llvm::formatv("two attentions through {0} latents",
-                                    cast<LatentArrayOp>(*op).getLatents().getType().getDimSize(0)).str());
+                                    cast<LatentArrayOp>(*op).getLatents().getType().getDimSize(0))
+                          .str());
       if (failed(decompose(op)))
         return signalPassFailure();
     }
@@ -67,8 +70,9 @@ private:
     std::string reason = "as its attribute says";
     if (op.isRagged()) {
       form = "absorbed";
-      reason = llvm::formatv("the state keeps {0} numbers a token, and expanded keys would be made again for each {1} rows",
-                             op.rank() + op.ropeDim(), queries);
+      reason =
+          llvm::formatv("the state keeps {0} numbers a token, and expanded keys would be made again for each {1} rows",
+                        op.rank() + op.ropeDim(), queries);
     } else if (!isa<FloatType>(op.getUpWeight().getType().getElementType())) {
       form = "expanded";
       reason = "the up-projection is quantised, and the absorbed form would read it in both directions";

@@ -25,11 +25,11 @@ void buildLatentArray(GoldenCase &c) {
     return c.unsupported("latents whose number is not N");
   if (mask)
     mask = tw::reshape(c.b, mask, {shape[0], 1, shape[1]});
-  auto op = LatentArrayOp::create(
-      c.b, tensorType(x).clone({shape[0], shape[1], tensorType(output).getDimSize(0)}),
-      tensorType(x).clone({shape[0], heads, number, width}), x, latents, c.value("wq"), c.value("wk"), c.value("wv"), output,
-      c.value("bq"), c.value("bk"), c.value("bv"), c.value("bo"), Value(), Value(), Value(), Value(), Value(), Value(), mask,
-      heads, FloatAttr(), "updated", "none", IntegerAttr());
+  auto op = LatentArrayOp::create(c.b, tensorType(x).clone({shape[0], shape[1], tensorType(output).getDimSize(0)}),
+                                  tensorType(x).clone({shape[0], heads, number, width}), x, latents, c.value("wq"),
+                                  c.value("wk"), c.value("wv"), output, c.value("bq"), c.value("bk"), c.value("bv"),
+                                  c.value("bo"), Value(), Value(), Value(), Value(), Value(), Value(), mask, heads,
+                                  FloatAttr(), "updated", "none", IntegerAttr());
   c.output("y", op.getResult());
   c.output("latent_out", op.getUpdated());
 }
@@ -38,7 +38,9 @@ void buildLatentArray(GoldenCase &c) {
 struct Yarn {
   double factor, length, fast, slow, mscale, mscaleAllDim;
 
-  static double attention(double factor, double mscale) { return factor > 1 ? 0.1 * mscale * std::log(factor) + 1 : 1.0; }
+  static double attention(double factor, double mscale) {
+    return factor > 1 ? 0.1 * mscale * std::log(factor) + 1 : 1.0;
+  }
   /// The tables' factor, and that of the scores.
   double ofTables() const { return attention(factor, mscale) / attention(factor, mscaleAllDim); }
   double ofScores() const { return std::pow(attention(factor, mscaleAllDim), 2); }
@@ -104,10 +106,13 @@ Value LowRank::rotate(Value x, int64_t rows) {
   pairs.push_back(interleaved ? 2 : rope / 2);
   int64_t which = interleaved ? last + 1 : last; // the dimension of a pair's two elements
   Value apart = tw::reshape(b, x, pairs);
-  Value x1 = tw::reshape(b, tw::slice(b, apart, which, 0, 1), half), x2 = tw::reshape(b, tw::slice(b, apart, which, 1, 1), half);
-  Value cosine = tw::broadcast(b, table(std::cos), x1, {rows, last}), sine = tw::broadcast(b, table(std::sin), x1, {rows, last});
+  Value x1 = tw::reshape(b, tw::slice(b, apart, which, 0, 1), half),
+        x2 = tw::reshape(b, tw::slice(b, apart, which, 1, 1), half);
+  Value cosine = tw::broadcast(b, table(std::cos), x1, {rows, last}),
+        sine = tw::broadcast(b, table(std::sin), x1, {rows, last});
   auto mul = [&](Value l, Value r) -> Value { return tw::MulOp::create(b, l, r); };
-  Value y1 = tw::SubOp::create(b, mul(x1, cosine), mul(x2, sine)), y2 = tw::AddOp::create(b, mul(x2, cosine), mul(x1, sine));
+  Value y1 = tw::SubOp::create(b, mul(x1, cosine), mul(x2, sine)),
+        y2 = tw::AddOp::create(b, mul(x2, cosine), mul(x1, sine));
   half.insert(half.begin() + which, 1);
   return tw::reshape(b, tw::concat(b, which, {tw::reshape(b, y1, half), tw::reshape(b, y2, half)}), shape);
 }
@@ -121,9 +126,9 @@ void LowRank::build() {
   base = c.number("base");
   interleaved = c.flag("interleave");
   if (c.number("yarn.factor", 0.0) != 0.0)
-    yarn = Yarn{c.number("yarn.factor"),        c.number("yarn.original_max_position_embeddings"),
-                c.number("yarn.beta_fast"),     c.number("yarn.beta_slow"),
-                c.number("yarn.mscale"),        c.number("yarn.mscale_all_dim")};
+    yarn = Yarn{c.number("yarn.factor"),    c.number("yarn.original_max_position_embeddings"),
+                c.number("yarn.beta_fast"), c.number("yarn.beta_slow"),
+                c.number("yarn.mscale"),    c.number("yarn.mscale_all_dim")};
   SmallVector<GoldenCase::Input> inputs = {{"x", 3}, {"kv_a", 2}, {"kv_a_norm", 1}, {"kv_b", 2}, {"o", 2}};
   if (lowRankQuery)
     llvm::append_range(inputs, ArrayRef<GoldenCase::Input>{{"q_a", 2}, {"q_a_norm", 1}, {"q_b", 2}});
@@ -143,13 +148,14 @@ void LowRank::build() {
   q = tw::splitHeads(b, q, heads);
   Value qNope = tw::slice(b, q, 3, 0, nope), qRope = rotate(tw::slice(b, q, 3, nope, rope), 2);
   Value down = linear(x, "kv_a");
-  Value latent = norm(tw::slice(b, down, 2, 0, rank), "kv_a_norm"), kRope = rotate(tw::slice(b, down, 2, rank, rope), 1);
+  Value latent = norm(tw::slice(b, down, 2, 0, rank), "kv_a_norm"),
+        kRope = rotate(tw::slice(b, down, 2, rank, rope), 1);
   c.output("c_kv", latent);
   c.output("k_rope", kRope);
   for (StringRef form : {"expanded", "absorbed"}) {
-    Value o = AttentionOp::create(b, tensorType(x).clone({batch, heads, length, value}), qNope, qRope, c.value("kv_b"), latent,
-                                  kRope, Value(), Value(), Value(), Value(), Value(), b.getF64FloatAttr(scale), "end",
-                                  IntegerAttr(), form);
+    Value o = AttentionOp::create(b, tensorType(x).clone({batch, heads, length, value}), qNope, qRope, c.value("kv_b"),
+                                  latent, kRope, Value(), Value(), Value(), Value(), Value(), b.getF64FloatAttr(scale),
+                                  "end", IntegerAttr(), form);
     c.output("y", linear(tw::joinHeads(b, o), "o"));
   }
 }

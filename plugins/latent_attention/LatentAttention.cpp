@@ -26,7 +26,8 @@ void LatentAttentionDialect::initialize() {
       >();
 }
 
-//===--- attention --------------------------------------------------------------------------------------------------===//
+//===--- attention
+//--------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -67,14 +68,16 @@ LogicalResult checkShapes(AttentionOp op) {
   if (!isFloat && (!storage || up.getDimSize(1) % storage.getBlockElements() != 0)) // (C3)
     return op.emitOpError("wants an up-projection of floats, or of a storage type whose blocks divide its ")
            << up.getDimSize(1) << " columns, found " << up;
-  for (auto [what, extent] : {std::pair("heads", op.heads()), {"columns without rotation", op.nopeDim()},
-                              {"rotary columns", op.ropeDim()}, {"value columns", op.valueDim()}})
+  for (auto [what, extent] : {std::pair("heads", op.heads()),
+                              {"columns without rotation", op.nopeDim()},
+                              {"rotary columns", op.ropeDim()},
+                              {"value columns", op.valueDim()}})
     if (ShapedType::isDynamic(extent) || extent < 1) // (C2)
-      return op.emitOpError("wants a static number of ") << what << " of at least 1, found " << nope << ", " << rope
-                                                         << " and " << op.getType();
+      return op.emitOpError("wants a static number of ")
+             << what << " of at least 1, found " << nope << ", " << rope << " and " << op.getType();
   if (up.getDimSize(0) != op.heads() * (op.nopeDim() + op.valueDim())) // (C3)
-    return op.emitOpError("has an up-projection of ")
-           << up.getDimSize(0) << " rows, wanted " << op.heads() << " heads of " << op.nopeDim() << " + " << op.valueDim();
+    return op.emitOpError("has an up-projection of ") << up.getDimSize(0) << " rows, wanted " << op.heads()
+                                                      << " heads of " << op.nopeDim() << " + " << op.valueDim();
   SmallVector<int64_t> parts(nope.getShape().drop_back()), result = parts;
   parts.push_back(kAny);
   result.push_back(op.valueDim());
@@ -123,13 +126,16 @@ double AttentionOp::scaleOrDefault() {
 LogicalResult AttentionOp::verify() {
   bool anyRagged = getState() || getRowStart() || getKvLen() || getPositions();
   bool dense = getLatent() && getKRope() && !anyRagged;
-  bool ragged = getState() && getRowStart() && getKvLen() && getPositions() && !getLatent() && !getKRope() && !getMask();
+  bool ragged =
+      getState() && getRowStart() && getKvLen() && getPositions() && !getLatent() && !getKRope() && !getMask();
   if (!dense && !ragged) // (C1)
-    return emitOpError("wants either a latent and a rotary key, or state, row_start, kv_len and positions without a mask");
+    return emitOpError(
+        "wants either a latent and a rotary key, or state, row_start, kv_len and positions without a mask");
   if (failed(checkShapes(*this)) || failed(dense ? checkDense(*this) : checkRagged(*this)))
     return failure();
   if ((ragged || getForm() == "absorbed") && !isa<FloatType>(getUpWeight().getType().getElementType())) // (C5)
-    return emitOpError("wants an up-projection of floats in the absorbed form, which reads it in both directions; found ")
+    return emitOpError(
+               "wants an up-projection of floats in the absorbed form, which reads it in both directions; found ")
            << getUpWeight().getType();
   if (getScale() && !getScale()->isFinite()) // (C6)
     return emitOpError("wants a finite scale");
@@ -145,14 +151,17 @@ NumericsBound AttentionOp::getNumericsBound(StringRef mode) {
   return {0.0, mode == "precise" && !narrow ? 1e-4 : 2e-2};
 }
 
-//===--- absorb -----------------------------------------------------------------------------------------------------===//
+//===--- absorb
+//-----------------------------------------------------------------------------------------------------===//
 
 LogicalResult AbsorbOp::verify() {
   RankedTensorType input = getInput().getType(), weight = getWeight().getType(), result = getType();
   auto isRows = [](RankedTensorType type) {
-    return type.getRank() == 3 && !type.isDynamicDim(1) && !type.isDynamicDim(2) && type.getDimSize(1) >= 1 && type.getDimSize(2) >= 1;
+    return type.getRank() == 3 && !type.isDynamicDim(1) && !type.isDynamicDim(2) && type.getDimSize(1) >= 1 &&
+           type.getDimSize(2) >= 1;
   };
-  if (!isRows(input) || !isRows(result) || !shapesAgree(input.getShape().take_front(2), result.getShape().take_front(2))) // (C1)
+  if (!isRows(input) || !isRows(result) ||
+      !shapesAgree(input.getShape().take_front(2), result.getShape().take_front(2))) // (C1)
     return emitOpError("wants an input and a result [N, H, columns] of equal rows and static heads and columns, found ")
            << input << " and " << result;
   int64_t heads = input.getDimSize(1);
@@ -161,9 +170,9 @@ LogicalResult AbsorbOp::verify() {
   bool isKey = getPart() == "key";
   int64_t narrow = (isKey ? input : result).getDimSize(2), wide = (isKey ? result : input).getDimSize(2);
   if (wide != weight.getDimSize(1) || narrow > weight.getDimSize(0) / heads) // (C3)
-    return emitOpError("wants ") << (isKey ? "a result" : "an input") << " of " << weight.getDimSize(1) << " columns and "
-                                 << (isKey ? "an input" : "a result") << " of at most " << weight.getDimSize(0) / heads
-                                 << ", found " << input << " and " << result;
+    return emitOpError("wants ") << (isKey ? "a result" : "an input") << " of " << weight.getDimSize(1)
+                                 << " columns and " << (isKey ? "an input" : "a result") << " of at most "
+                                 << weight.getDimSize(0) / heads << ", found " << input << " and " << result;
   return success();
 }
 
@@ -171,7 +180,8 @@ NumericsBound AbsorbOp::getNumericsBound(StringRef) {
   return {0.0, getType().getElementTypeBitWidth() < 32 ? 1e-2 : 1e-5}; // sums of products in f32
 }
 
-//===--- latent_array -----------------------------------------------------------------------------------------------===//
+//===--- latent_array
+//-----------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -191,11 +201,13 @@ LogicalResult checkProjection(LatentArrayOp op, const Projection &p, int64_t &ro
   int64_t heads = op.getHeads(), width = op.getInput().getType().getDimSize(2);
   if (type.getRank() != 2 || !type.hasStaticShape() || type.getDimSize(1) != width || type.getDimSize(0) < 1 ||
       type.getDimSize(0) % heads != 0 || (rows && type.getDimSize(0) != rows)) // (C3)
-    return op.emitOpError("wants a ") << p.name << " weight of " << (rows ? std::to_string(rows) : "a multiple of " + std::to_string(heads))
+    return op.emitOpError("wants a ") << p.name << " weight of "
+                                      << (rows ? std::to_string(rows) : "a multiple of " + std::to_string(heads))
                                       << " rows by " << width << ", found " << type;
   rows = type.getDimSize(0);
   if (p.bias && tensorType(p.bias).getShape() != type.getShape().take_front(1)) // (C4)
-    return op.emitOpError("wants a ") << p.name << " bias of " << type.getDimSize(0) << " elements, found " << p.bias.getType();
+    return op.emitOpError("wants a ") << p.name << " bias of " << type.getDimSize(0) << " elements, found "
+                                      << p.bias.getType();
   return success();
 }
 
@@ -207,18 +219,21 @@ LogicalResult LatentArrayOp::verify() {
   if (getCausal() != "none" || getWindow()) // (C8)
     return emitOpError("is not causal and has no window, for every output sees every input") << other;
   if (input.getRank() == 2) // (C1)
-    return emitOpError("wants whole sequences [B, L, E], found rows ") << input << ": it cannot decode step by step" << other;
+    return emitOpError("wants whole sequences [B, L, E], found rows ")
+           << input << ": it cannot decode step by step" << other;
   if (input.getRank() != 3 || input.isDynamicDim(0) || input.isDynamicDim(2) || latents.getRank() != 2 ||
       !latents.hasStaticShape() || latents.getDimSize(0) < 1 || latents.getDimSize(1) != input.getDimSize(2)) // (C1)
-    return emitOpError("wants an input [B, L, E] with static B and E, and static latents [N, E], found ") << input << " and " << latents;
+    return emitOpError("wants an input [B, L, E] with static B and E, and static latents [N, E], found ")
+           << input << " and " << latents;
   if (getHeads() < 1) // (C2)
     return emitOpError("wants at least one head, found ") << getHeads();
   int64_t rows = 0;
-  for (const Projection &p : {Projection{"query", getQueryWeight(), getQueryBias()}, Projection{"key", getKeyWeight(), getKeyBias()},
-                              Projection{"value", getValueWeight(), getValueBias()},
-                              Projection{"latent query", getLatentQueryWeight(), getLatentQueryBias()},
-                              Projection{"latent key", getLatentKeyWeight(), getLatentKeyBias()},
-                              Projection{"latent value", getLatentValueWeight(), getLatentValueBias()}})
+  for (const Projection &p :
+       {Projection{"query", getQueryWeight(), getQueryBias()}, Projection{"key", getKeyWeight(), getKeyBias()},
+        Projection{"value", getValueWeight(), getValueBias()},
+        Projection{"latent query", getLatentQueryWeight(), getLatentQueryBias()},
+        Projection{"latent key", getLatentKeyWeight(), getLatentKeyBias()},
+        Projection{"latent value", getLatentValueWeight(), getLatentValueBias()}})
     if (failed(checkProjection(*this, p, rows)))
       return failure();
   if (getValues() == "updated" && getLatentValueWeight()) // (C9)
@@ -227,7 +242,8 @@ LogicalResult LatentArrayOp::verify() {
   if (out.getRank() != 2 || !out.hasStaticShape() || out.getDimSize(1) != rows) // (C3)
     return emitOpError("wants an output weight of ") << rows << " columns, found " << out;
   if (getOutputBias() && getOutputBias().getType().getShape() != out.getShape().take_front(1)) // (C4)
-    return emitOpError("wants an output bias of ") << out.getDimSize(0) << " elements, found " << getOutputBias().getType();
+    return emitOpError("wants an output bias of ")
+           << out.getDimSize(0) << " elements, found " << getOutputBias().getType();
   int64_t batch = input.getDimSize(0), number = latents.getDimSize(0);
   if (failed(checkShape(*this, "a result", getResult(), {batch, input.getDimSize(1), out.getDimSize(0)})) || // (C5)
       failed(checkShape(*this, "updated latents", getUpdated(), {batch, getHeads(), number, rows / getHeads()})))

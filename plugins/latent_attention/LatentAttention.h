@@ -28,7 +28,8 @@ struct FormCost {
 
 /// Costs of the two forms of an op with these head sizes, for T queries and S keys in f32, causality apart:
 ///
-///   expanded: S H rank (Dn + Dv) + T S H (Dn + R + Dv) multiply-adds; latents are read once, keys and values of all heads
+///   expanded: S H rank (Dn + Dv) + T S H (Dn + R + Dv) multiply-adds; latents are read once, keys and values of all
+///   heads
 ///             written and read;
 ///   absorbed: T H rank (Dn + Dv) + T S H (2 rank + R) multiply-adds; latents are read once, the queries' and the sums'
 ///             latents of all heads written and read.
@@ -43,8 +44,8 @@ FormCosts costsOf(AttentionOp op, int64_t queries, int64_t keys);
 inline constexpr int64_t kUnknownLength = 1024;
 
 /// latent-attention-choose-form (stage share): decides for each latent_attention.attention which form computes it, by
-/// `costsOf` where both can, says so in a receipt with the costs, and puts that form's core ops in its place, so that the
-/// attention in them is fused; those of a latent_attention.latent_array too.
+/// `costsOf` where both can, says so in a receipt with the costs, and puts that form's core ops in its place, so that
+/// the attention in them is fused; those of a latent_attention.latent_array too.
 std::unique_ptr<mlir::Pass> createChooseForm();
 
 /// Graph of a golden case of this technique.

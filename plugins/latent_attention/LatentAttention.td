@@ -45,8 +45,14 @@ def LatentAttention_AttentionOp : Op<LatentAttention_Dialect, "attention", [Pure
       `u_h c + q_rope_h r`, the weighted sum is one of latents, and `o_h = W_uv_h` times it. To `tw.attention` that is one
       key/value head of `rank + R` columns, the first `rank` of which are also the values.
 
-    `auto` leaves the choice to `latent-attention-choose-form`, which compares multiply-adds and bytes. The absorbed form reads the
-    up-projection in both directions, so a quantised one, packed for one of them, is for the expanded form alone.
+    `auto` leaves the choice to `latent-attention-choose-form`: the form with the smaller sum of multiply-adds and ten times the bytes
+    that it reads and writes. For T queries and S keys the expanded form has `S H rank (Dn + Dv) + T S H (Dn + R + Dv)` multiply-adds, and
+    keys and values of all heads, `S H (Dn + R + Dv)` numbers, to write and to read; the absorbed one `T H rank (Dn + Dv) + T S H (2 rank + R)`,
+    and `T H (2 rank + R)` numbers; each reads the latents and the up-projection. A length that is not known counts as 1024. One query is
+    absorbed, a long prefill expanded; the receipt has the figures.
+
+    The absorbed form reads the up-projection in both directions, so a quantised one, packed for one of them, is for the expanded
+    form alone.
 
     Operands are dense, q_nope `[B,H,T,Dn]`, q_rope `[B,H,T,R]`, c `[B,S,rank]`, r `[B,S,R]`, with result `[B,H,T,Dv]`; or ragged over
     a state, q_nope `[N,H,Dn]`, q_rope `[N,H,R]`, and a state of one buffer `[tokens,1,rank+R]` whose rows are c and behind it r (what
@@ -65,8 +71,10 @@ def LatentAttention_AttentionOp : Op<LatentAttention_Dialect, "attention", [Pure
     Constraints:
     - (C1) dense: latent and rotary key, no state, row_start, kv_len or positions; ragged: these four, neither of those nor a mask.
     - (C2) shapes as above, with static H, Dn, R, Dv and rank of at least 1; dense: B static, or T and S.
-    - (C3) the up-projection is [H * (Dn + Dv), rank], of floats or of a storage type whose blocks divide the rank. (C4) the state has one buffer [tokens, 1, rank + R].
-    - (C5) the expanded form is not for a state; the absorbed form, a state's, wants an up-projection of floats. (C6) scale, if given, is finite.
+    - (C3) the up-projection is [H * (Dn + Dv), rank], of floats or of a storage type whose blocks divide the rank.
+    - (C4) the state has one buffer [tokens, 1, rank + R].
+    - (C5) the expanded form is not for a state; the absorbed form, a state's, wants an up-projection of floats.
+    - (C6) scale, if given, is finite.
     - (C7) a window is at least 1 and goes with a `causal` other than `none`; `start` is not for a state.
     - (C8) the mask is as in `tw.attention`.
   }];

@@ -83,9 +83,9 @@ Value overState(ImplicitLocOpBuilder &b, AttentionOp op) {
   auto latents = rows.clone({rows.getDimSize(0), op.heads(), op.rank()});
   Value query = AbsorbOp::create(b, latents, "key", op.getQNope(), op.getUpWeight());
   query = tw::concat(b, 2, {query, op.getQRope()});
-  Value sums = tw::AttentionOp::create(b, latents, query, Value(), Value(), op.getState(), op.getRowStart(), op.getKvLen(),
-                                       op.getPositions(), Value(), Value(), Value(), b.getF64FloatAttr(op.scaleOrDefault()),
-                                       op.getCausalAttr(), op.getWindowAttr(), FloatAttr());
+  Value sums = tw::AttentionOp::create(
+      b, latents, query, Value(), Value(), op.getState(), op.getRowStart(), op.getKvLen(), op.getPositions(), Value(),
+      Value(), Value(), b.getF64FloatAttr(op.scaleOrDefault()), op.getCausalAttr(), op.getWindowAttr(), FloatAttr());
   return AbsorbOp::create(b, op.getType(), "value", sums, op.getUpWeight());
 }
 
@@ -114,7 +114,9 @@ FailureOr<SmallVector<Value>> AbsorbOp::lowerToReference(OpBuilder &builder) {
 FailureOr<SmallVector<Value>> LatentArrayOp::lowerToReference(OpBuilder &builder) {
   ImplicitLocOpBuilder b(getLoc(), builder);
   int64_t heads = getHeads(), batch = getInput().getType().getDimSize(0);
-  auto project = [&](Value x, Value weight, Value bias) { return tw::splitHeads(b, tw::linear(b, x, weight, bias), heads); };
+  auto project = [&](Value x, Value weight, Value bias) {
+    return tw::splitHeads(b, tw::linear(b, x, weight, bias), heads);
+  };
   Value latents = unsqueeze(b, getLatents(), 0);
   // [1, H, N, D] of the latents is one for all of the batch.
   auto ofLatents = [&](Value own, Value ownBias, Value weight, Value bias) {
@@ -122,16 +124,17 @@ FailureOr<SmallVector<Value>> LatentArrayOp::lowerToReference(OpBuilder &builder
   };
   Value query = project(getInput(), getQueryWeight(), getQueryBias());
   tw::AttentionOptions options;
-  options.scale = getScale() ? getScale()->convertToDouble() : 1.0 / std::sqrt(static_cast<double>(tensorType(query).getDimSize(3)));
+  options.scale = getScale() ? getScale()->convertToDouble()
+                             : 1.0 / std::sqrt(static_cast<double>(tensorType(query).getDimSize(3)));
   tw::AttentionOptions masked = options;
   if (Value mask = getMask()) {
     if (int64_t number = getLatents().getType().getDimSize(0); tensorType(mask).getDimSize(1) != number)
       mask = repeat(b, mask, 1, number);
     masked.mask = unsqueeze(b, mask, 1); // [B, 1, N, L]
   }
-  Value updated = tw::attention(b, ofLatents(getLatentQueryWeight(), getLatentQueryBias(), getQueryWeight(), getQueryBias()),
-                                project(getInput(), getKeyWeight(), getKeyBias()),
-                                project(getInput(), getValueWeight(), getValueBias()), masked);
+  Value updated = tw::attention(
+      b, ofLatents(getLatentQueryWeight(), getLatentQueryBias(), getQueryWeight(), getQueryBias()),
+      project(getInput(), getKeyWeight(), getKeyBias()), project(getInput(), getValueWeight(), getValueBias()), masked);
   Value value = updated;
   if (getValues() == "own")
     value = ofLatents(getLatentValueWeight(), getLatentValueBias(), getValueWeight(), getValueBias());

@@ -31,8 +31,9 @@ protected:
         {"x", RankedTensorType::get(x, Float32Type::get(&context))}};
     if (!mask.empty())
       inputs.push_back({"mask", RankedTensorType::get(mask, IntegerType::get(&context, 1))});
-    auto function = buildBlockFunction(*module, "f", blocks, inputs,
-                                       [&](BlockBuilder &b, ValueRange in) { return b.block("latent_attention", options, in); });
+    auto function = buildBlockFunction(*module, "f", blocks, inputs, [&](BlockBuilder &b, ValueRange in) {
+      return b.block("latent_attention", options, in);
+    });
     if (failed(function) || failed(verify(*module)))
       return said;
     std::string text;
@@ -52,7 +53,9 @@ void expectIn(StringRef part, StringRef text) { EXPECT_TRUE(text.contains(part))
 
 TEST_F(LatentAttentionBlock, DefaultsAreTheArticles) {
   std::string text = built({{"dim", 8}, {"num_heads", 2}}, {2, ShapedType::kDynamic, 8});
-  expectIn(R"(tensor<1x64x8xf32> {tw.name = "latent_attention.latents", tw.parameter = {initial = "normal", values = [0.000000e+00, 1.000000e+00]}})", text);
+  expectIn(
+      R"(tensor<1x64x8xf32> {tw.name = "latent_attention.latents", tw.parameter = {initial = "normal", values = [0.000000e+00, 1.000000e+00]}})",
+      text);
   for (StringRef name : {"q_proj", "k_proj", "v_proj"}) {
     expectIn(("tensor<128x8xf32> {tw.name = \"latent_attention." + name + ".weight\"").str(), text);
     expectIn(("tensor<128xf32> {tw.name = \"latent_attention." + name + ".bias\"").str(), text);

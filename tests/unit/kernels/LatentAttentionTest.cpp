@@ -21,8 +21,13 @@ struct Shape {
 
 std::string programText(const Shape &s) {
   std::string text = inputText("latent-attention.mlir");
-  for (auto [word, number] : std::vector<std::pair<const char *, int64_t>>{{"H", s.heads}, {"DN", s.nope}, {"R", s.rope},
-        {"DV", s.value}, {"C", s.rank}, {"CR", s.cached()}, {"U", s.heads * s.block()}})
+  for (auto [word, number] : std::vector<std::pair<const char *, int64_t>>{{"H", s.heads},
+                                                                           {"DN", s.nope},
+                                                                           {"R", s.rope},
+                                                                           {"DV", s.value},
+                                                                           {"C", s.rank},
+                                                                           {"CR", s.cached()},
+                                                                           {"U", s.heads * s.block()}})
     text = replaced(text, word, std::to_string(number));
   return text;
 }
@@ -91,24 +96,31 @@ TEST_P(LatentAttention, StepsOverLatentsEqualExpandedKeysAndValues) {
   std::vector<std::vector<float>> histories[2];
   double swapped = 0; // how far the parts of the up-projection, taken the other way round, are from the result
   // Each of six positions alone, then both sequences: a small step, a prefill beyond a page, decoding again.
-  for (auto [first, second] : std::vector<std::pair<int, int>>{{1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {3, 2}, {70, 9}, {1, 1}}) {
+  for (auto [first, second] :
+       std::vector<std::pair<int, int>>{{1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {3, 2}, {70, 9}, {1, 1}}) {
     int64_t added = first + second;
     const ShapeClass &shapeClass = *findShapeClass(added == 1 ? "decode" : added <= 8 ? "small" : "prefill");
     Step step = batch.step({std::vector<int32_t>(first), std::vector<int32_t>(second)}, shapeClass);
-    std::vector<float> nope = numbers(step.paddedRows * s.heads * s.nope, 2.0), rope = numbers(step.paddedRows * s.heads * s.rope, 2.0),
+    std::vector<float> nope = numbers(step.paddedRows * s.heads * s.nope, 2.0),
+                       rope = numbers(step.paddedRows * s.heads * s.rope, 2.0),
                        rows = numbers(step.paddedRows * s.cached(), 1.0);
     ProgramRunner &runner = *runners[shapeClass.name.str()];
-    auto result = runner.run("step", {runner.table(nope), runner.table(rope), runner.table(rows), runner.table(up), runner.table(step.rowStart),
-                                      runner.table(step.kvLen), runner.table(step.positions), nullptr}, step);
+    auto result =
+        runner.run("step",
+                   {runner.table(nope), runner.table(rope), runner.table(rows), runner.table(up),
+                    runner.table(step.rowStart), runner.table(step.kvLen), runner.table(step.positions), nullptr},
+                   step);
     ASSERT_TRUE(result);
     double error = 0, largest = 1e-30;
     for (int64_t row = 0; row < added; ++row) {
       auto &history = histories[row >= first];
       history.emplace_back(rows.begin() + row * s.cached(), rows.begin() + (row + 1) * s.cached());
       for (int64_t head = 0; head < s.heads; ++head) {
-        const float *got = result->as<float>() + (row * s.heads + head) * s.value, *qn = nope.data() + (row * s.heads + head) * s.nope,
+        const float *got = result->as<float>() + (row * s.heads + head) * s.value,
+                    *qn = nope.data() + (row * s.heads + head) * s.nope,
                     *qr = rope.data() + (row * s.heads + head) * s.rope;
-        std::vector<double> want = attend(s, history, up, qn, qr, head), other = attend(s, history, up, qn, qr, head, Order::ValuesFirst);
+        std::vector<double> want = attend(s, history, up, qn, qr, head),
+                            other = attend(s, history, up, qn, qr, head, Order::ValuesFirst);
         for (int64_t d = 0; d < s.value; ++d) {
           error = std::isnan(got[d]) ? HUGE_VAL : std::max(error, std::fabs(got[d] - want[d]));
           largest = std::max(largest, std::fabs(want[d]));
@@ -116,7 +128,8 @@ TEST_P(LatentAttention, StepsOverLatentsEqualExpandedKeysAndValues) {
         }
       }
     }
-    EXPECT_LE(error, paired ? 2e-2 * largest : 1e-5) << first << " and " << second << " rows, class " << shapeClass.name.str();
+    EXPECT_LE(error, paired ? 2e-2 * largest : 1e-5)
+        << first << " and " << second << " rows, class " << shapeClass.name.str();
   }
   EXPECT_GT(swapped, 0.1) << "the test would not see keys and values of a head in the wrong order";
 
@@ -130,10 +143,13 @@ TEST_P(LatentAttention, StepsOverLatentsEqualExpandedKeysAndValues) {
 }
 
 // All sizes of the first differ, so that none is taken for another.
-static const Shape shapes[] = {{"small", 2, 4, 3, 2, 5}, {"one_head", 1, 7, 2, 4, 1}, {"many_wide_heads", 20, 512, 24, 16, 32}};
+static const Shape shapes[] = {
+    {"small", 2, 4, 3, 2, 5}, {"one_head", 1, 7, 2, 4, 1}, {"many_wide_heads", 20, 512, 24, 16, 32}};
 
 INSTANTIATE_TEST_SUITE_P(Shapes, LatentAttention,
-                         testing::Combine(testing::ValuesIn(shapes), testing::Values("share", "tile"), testing::Values("f32", "bf16")),
+                         testing::Combine(testing::ValuesIn(shapes), testing::Values("share", "tile"),
+                                          testing::Values("f32", "bf16")),
                          [](const testing::TestParamInfo<std::tuple<Shape, const char *, const char *>> &info) {
-                           return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param) + "_" + std::get<2>(info.param);
+                           return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param) + "_" +
+                                  std::get<2>(info.param);
                          });
