@@ -102,10 +102,12 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
       })))
     return WorkFailed;
   artifact::ManifestT manifest = describeModel(session, options.numerics);
+  const std::string entry = session.graph().graph().entry()->str();
+  if (failed(checkTables(module, entry, manifest)))
+    return WorkFailed;
 
   progress.step("forming kernels");
   std::vector<ClassProgram> classes;
-  const std::string entry = session.graph().graph().entry()->str();
   for (const std::string &kvType : kvTypesOf(module, entry, options.numerics)) {
     ReceiptScope kvScope(receipts, "kv_type", kvType);
     pipeline.kvType = kvType;

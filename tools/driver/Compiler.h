@@ -40,6 +40,10 @@ llvm::Expected<const CpuLevel *> strongestOf(llvm::ArrayRef<std::string> targets
 mlir::FailureOr<ProgramTables> describeStates(mlir::ModuleOp module, llvm::StringRef entry,
                                               artifact::ManifestT &manifest);
 
+/// Fails with a diagnostic when a table of `module` (behind the stage fuse) has fewer rows than the tokens or positions
+/// that the runtime lets through can ask for: the vocabulary's, the context's.
+llvm::LogicalResult checkTables(mlir::ModuleOp module, llvm::StringRef entry, const artifact::ManifestT &manifest);
+
 /// Packs every weight of `module` (after the tile stage) into `path`, in the order of the manifest's table, which it
 /// fills together with `tables`.
 llvm::Error packWeights(mlir::ModuleOp module, const GraphFile &graph, const std::string &path,

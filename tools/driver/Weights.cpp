@@ -3,6 +3,7 @@
 #include "tools/driver/Compiler.h"
 
 #include "ir/interfaces/Interfaces.h"
+#include "ir/tw/TableIds.h"
 #include "ir/tw/Tw.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "tools/driver/Manifest.h"
@@ -10,6 +11,24 @@
 using namespace mlir;
 
 namespace tilewright::driver {
+
+LogicalResult checkTables(ModuleOp module, StringRef entry, const artifact::ManifestT &manifest) {
+  auto function = module.lookupSymbol<func::FuncOp>(entry);
+  FailureOr<SmallVector<tw::TableIds>> tables = tw::tableIds(module, entry);
+  if (failed(tables) || !function)
+    return failure(failed(tables));
+  for (auto [argument, rows] : *tables) {
+    auto name = function.getArgAttrOfType<StringAttr>(argument, "tw.name");
+    if (!name || (name != "tokens" && name != "positions"))
+      continue;
+    const bool isTokens = name == "tokens";
+    const int64_t limit = isTokens ? manifest.vocab_size : manifest.context_length;
+    if (limit > rows)
+      return function.emitError("the ") << name.getValue() << " are indices into a table of " << rows << " rows; the graph's "
+                                        << (isTokens ? "vocab_size" : "context_length") << " is " << limit;
+  }
+  return success();
+}
 
 FailureOr<ProgramTables> describeStates(ModuleOp module, StringRef entry, artifact::ManifestT &manifest) {
   auto function = module.lookupSymbol<func::FuncOp>(entry);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/functions/CompiledFunction.h"
 
-#include "ir/interfaces/Decompose.h"
 #include "ir/tw/SpecializeShapes.h"
+#include "ir/tw/TableIds.h"
 #include "tools/functions/CompiledProgram.h"
 #include "tools/functions/Memory.h"
 
@@ -12,49 +12,13 @@ namespace tilewright {
 
 namespace {
 
-/// An argument whose numbers are indices into a table.
-struct TableIds {
-  unsigned argument;
-  int64_t rows;
-};
-
-/// The tables of the function's gathers whose ids are an argument, also one that was moved or repeated. Ops that take
-/// integers are decomposed before, in a copy, for gathers may be inside.
-FailureOr<SmallVector<TableIds>> tableIds(ModuleOp module, StringRef name) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  auto function = copy->lookupSymbol<func::FuncOp>(name);
-  auto takesIds = [](Operation *op) {
-    return llvm::any_of(op->getOperandTypes(), [](Type type) { return getElementTypeOrSelf(type).isInteger(32); });
-  };
-  for (bool changed = true; changed;) {
-    SmallVector<ReferenceLowering> ops;
-    function.walk([&](ReferenceLowering op) {
-      if (takesIds(op))
-        ops.push_back(op);
-    });
-    changed = !ops.empty();
-    for (ReferenceLowering op : ops)
-      if (failed(decompose(op)))
-        return failure();
-  }
-  SmallVector<TableIds> found;
-  function.walk([&](tw::GatherOp gather) {
-    Value ids = gather.getIds();
-    while (isa_and_present<tw::ReshapeOp, tw::TransposeOp, tw::BroadcastOp>(ids.getDefiningOp()))
-      ids = ids.getDefiningOp()->getOperand(0);
-    if (auto argument = dyn_cast<BlockArgument>(ids))
-      found.push_back({argument.getArgNumber(), gather.getTable().getType().getDimSize(gather.getBatchDims())});
-  });
-  return found;
-}
-
 } // namespace
 
 /// The function for one combination of shapes.
 struct CompiledFunction::Program {
   std::unique_ptr<CompiledProgram> compiled;
   SmallVector<RankedTensorType> arguments, results; ///< as the caller sees them
-  SmallVector<TableIds> tableIds;
+  SmallVector<tw::TableIds> tableIds;
 };
 
 CompiledFunction::CompiledFunction(OwningOpRef<ModuleOp> module, std::string name, const StageRegistry &stages,
@@ -109,7 +73,7 @@ FailureOr<CompiledFunction::Program *> CompiledFunction::programFor(ArrayRef<Sma
   auto function = own->lookupSymbol<func::FuncOp>(name);
   if (failed(tw::specializeShapes(function, shapes)))
     return failure();
-  FailureOr<SmallVector<TableIds>> ids = tableIds(*own, name);
+  FailureOr<SmallVector<tw::TableIds>> ids = tw::tableIds(*own, name);
   if (failed(ids))
     return failure();
   program->tableIds = std::move(*ids);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/tw/TableIds.h"
+
+#include "ir/interfaces/Decompose.h"
+#include "ir/tw/Tw.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace tilewright::tw {
+
+namespace {
+
+bool takesIds(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), [](Type type) { return getElementTypeOrSelf(type).isInteger(32); });
+}
+
+LogicalResult decomposeOpsWithIds(ModuleOp module) {
+  for (bool changed = true; changed;) {
+    SmallVector<ReferenceLowering> ops;
+    module.walk([&](ReferenceLowering op) {
+      if (takesIds(op))
+        ops.push_back(op);
+    });
+    changed = !ops.empty();
+    for (ReferenceLowering op : ops)
+      if (failed(decompose(op)))
+        return failure();
+  }
+  return success();
+}
+
+class Tables {
+public:
+  explicit Tables(ModuleOp module) : module(module) {}
+
+  const SmallVector<TableIds> &of(func::FuncOp function) {
+    auto [known, isNew] = found.try_emplace(function);
+    if (!isNew)
+      return known->second;
+    SmallVector<TableIds> tables;
+    auto add = [&](Value ids, int64_t rows) {
+      while (isa_and_present<ReshapeOp, TransposeOp, BroadcastOp>(ids.getDefiningOp()))
+        ids = ids.getDefiningOp()->getOperand(0);
+      auto argument = dyn_cast<BlockArgument>(ids);
+      if (argument && argument.getOwner() == &function.front() && !ShapedType::isDynamic(rows))
+        tables.push_back({argument.getArgNumber(), rows});
+    };
+    function.walk([&](Operation *op) {
+      if (auto gather = dyn_cast<GatherOp>(op)) {
+        add(gather.getIds(), gather.getTable().getType().getDimSize(gather.getBatchDims()));
+      } else if (auto call = dyn_cast<func::CallOp>(op)) {
+        auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+        if (callee && !callee.isExternal())
+          for (TableIds inner : of(callee))
+            add(call.getOperand(inner.argument), inner.rows);
+      }
+    });
+    return found[function] = std::move(tables);
+  }
+
+private:
+  ModuleOp module;
+  llvm::DenseMap<func::FuncOp, SmallVector<TableIds>> found;
+};
+
+} // namespace
+
+FailureOr<SmallVector<TableIds>> tableIds(ModuleOp module, StringRef name) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (failed(decomposeOpsWithIds(*copy)))
+    return failure();
+  auto function = copy->lookupSymbol<func::FuncOp>(name);
+  if (!function || function.isExternal())
+    return SmallVector<TableIds>();
+  return Tables(*copy).of(function);
+}
+
+} // namespace tilewright::tw
