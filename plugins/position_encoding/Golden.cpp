@@ -46,8 +46,8 @@ Value attentionWithBias(GoldenCase &c, Value bias, double scale, StringRef causa
 }
 
 Value relationAttention(GoldenCase &c, Value relation, Value keyTable, Value valueTable, Value bias, StringRef causal) {
-  return RelationAttentionOp::create(c.b, c.value("q").getType(), c.value("q"), c.value("k"), c.value("v"), relation, keyTable,
-                                     valueTable, bias, Value(), APFloat(defaultScale(c)), causal);
+  return RelationAttentionOp::create(c.b, c.value("q").getType(), c.value("q"), c.value("k"), c.value("v"), relation,
+                                     keyTable, valueTable, bias, Value(), APFloat(defaultScale(c)), causal);
 }
 
 void buildSinusoidal(GoldenCase &c) {
@@ -92,7 +92,8 @@ void buildT5(GoldenCase &c) {
   auto [queries, keys] = positionsOf(c);
   Value relation = T5BucketsOp::create(c.b, pairType(c, c.b.getI32Type()), queries, keys, bidirectional, buckets, far);
   RankedTensorType table = tw::tensorType(c.value("table"));
-  Value bias = RelationBiasOp::create(c.b, pairType(c, table.getElementType(), table.getDimSize(1)), relation, c.value("table"));
+  Value bias =
+      RelationBiasOp::create(c.b, pairType(c, table.getElementType(), table.getDimSize(1)), relation, c.value("table"));
   c.output("o", attentionWithBias(c, bias, scale, causal));
 }
 

@@ -72,7 +72,8 @@ FailureOr<SmallVector<Value>> SinusoidalOp::lowerToReference(OpBuilder &builder)
   }
   Value position = tw::castTo(b, getPositions(), b.getF64Type()); // [...]
   Value turns = atPlaces(b, position, rates, dim);                // [..., dim]
-  turns = tw::MulOp::create(b, turns, tw::broadcast(b, position, turns, leadingDims(tw::tensorType(position).getRank())));
+  turns =
+      tw::MulOp::create(b, turns, tw::broadcast(b, position, turns, leadingDims(tw::tensorType(position).getRank())));
   Value y = tw::SinOp::create(b, tw::AddOp::create(b, turns, atPlaces(b, position, phases, dim)));
   return SmallVector<Value>{tw::castTo(b, y, getType().getElementType())};
 }
@@ -84,13 +85,15 @@ NumericsBound SinusoidalOp::getNumericsBound(StringRef) {
 LogicalResult LearnedOp::verify() {
   RankedTensorType table = getTable().getType(), positions = getPositions().getType();
   if (table.getRank() != 2 || positions.getRank() < 1) // (C1)
-    return emitOpError("wants a table of rank 2 and positions of rank 1 or more, found ") << table << " and " << positions;
+    return emitOpError("wants a table of rank 2 and positions of rank 1 or more, found ")
+           << table << " and " << positions;
   SmallVector<int64_t> wanted(positions.getShape());
   wanted.push_back(table.getDimSize(1));
   if (failed(verifyShape(*this, getType(), wanted))) // (C2)
     return failure();
   if (getType().getElementType() != table.getElementType()) // (C2)
-    return emitOpError("has the result ") << getType() << ", wanted the element type of the table, " << table.getElementType();
+    return emitOpError("has the result ")
+           << getType() << ", wanted the element type of the table, " << table.getElementType();
   return success();
 }
 

@@ -13,14 +13,16 @@ namespace tilewright::position_encoding {
 using namespace mlir;
 
 LogicalResult RelationAttentionOp::verify() {
-  RankedTensorType q = getQuery().getType(), k = getKey().getType(), v = getValue().getType(), relation = getRelation().getType();
+  RankedTensorType q = getQuery().getType(), k = getKey().getType(), v = getValue().getType(),
+                   relation = getRelation().getType();
   auto isStatic = [](RankedTensorType type) {
     return type.getRank() == 4 && !type.isDynamicDim(1) && !type.isDynamicDim(3);
   };
   if (!isStatic(q) || !isStatic(k) || !isStatic(v)) // (C1)
     return emitOpError("wants query, key and value of rank 4 with static heads and last dimension, found ")
            << q << ", " << k << " and " << v;
-  int64_t heads = q.getDimSize(1), kvHeads = k.getDimSize(1), batch = q.getDimSize(0), rows = q.getDimSize(2), keys = k.getDimSize(2);
+  int64_t heads = q.getDimSize(1), kvHeads = k.getDimSize(1), batch = q.getDimSize(0), rows = q.getDimSize(2),
+          keys = k.getDimSize(2);
   if (kvHeads < 1 || heads % kvHeads != 0) // (C1)
     return emitOpError("has ") << heads << " query heads, wanted a multiple of the " << kvHeads << " key heads";
   auto wantShape = [&](StringRef what, RankedTensorType found, ArrayRef<int64_t> wanted) -> LogicalResult {
@@ -39,7 +41,8 @@ LogicalResult RelationAttentionOp::verify() {
     return failure();
   if (!getKeyTable() && !getValueTable()) // (C3)
     return emitOpError("wants a key_table, a value_table or both");
-  for (auto [name, table, width] : {std::tuple("key_table", getKeyTable(), q.getDimSize(3)), {"value_table", getValueTable(), v.getDimSize(3)}})
+  for (auto [name, table, width] :
+       {std::tuple("key_table", getKeyTable(), q.getDimSize(3)), {"value_table", getValueTable(), v.getDimSize(3)}})
     if (table)
       if (failed(wantShape(name, tw::tensorType(table), {ShapedType::kDynamic, width}))) // (C3)
         return failure();
@@ -59,15 +62,16 @@ LogicalResult RelationAttentionOp::verify() {
 
 namespace {
 
-/// scale times the product of each query with the key vector of its relation to each key: [B, H, T, S]. Products with all
-/// rows of the table first, then each pair takes its own.
+/// scale times the product of each query with the key vector of its relation to each key: [B, H, T, S]. Products with
+/// all rows of the table first, then each pair takes its own.
 Value keyTerm(ImplicitLocOpBuilder &b, RelationAttentionOp op, Type inner) {
   Value query = tw::transpose(b, tw::castTo(b, op.getQuery(), inner), {0, 2, 1, 3}); // [B, T, H, D]
-  Value table = tw::castTo(b, op.getKeyTable(), inner);                                // [R, D]
-  Value all = tw::linear(b, query, table);                                             // [B, T, H, R]
+  Value table = tw::castTo(b, op.getKeyTable(), inner);                              // [R, D]
+  Value all = tw::linear(b, query, table);                                           // [B, T, H, R]
   bool isBatched = op.getRelation().getType().getRank() == 3;
   // One relation for all sequences: they are part of the row that is taken.
-  all = tw::transpose(b, all, isBatched ? ArrayRef<int64_t>{0, 1, 3, 2} : ArrayRef<int64_t>{1, 3, 0, 2}); // [B, T, R, H], [T, R, B, H]
+  all = tw::transpose(
+      b, all, isBatched ? ArrayRef<int64_t>{0, 1, 3, 2} : ArrayRef<int64_t>{1, 3, 0, 2}); // [B, T, R, H], [T, R, B, H]
   SmallVector<int64_t> shape(op.getRelation().getType().getShape());
   llvm::append_range(shape, tw::tensorType(all).getShape().drop_front(isBatched ? 3 : 2));
   Value own = tw::GatherOp::create(b, tw::tensorType(all).clone(shape), all, op.getRelation(), isBatched ? 2 : 1);
@@ -102,14 +106,16 @@ Value valueTerm(ImplicitLocOpBuilder &b, RelationAttentionOp op, Value weights) 
   Value perRow = tw::transpose(b, weights, {0, 2, 1, 3});                                       // [B, T, H, S]
   SmallVector<int64_t> product(tw::tensorType(perRow).getShape());
   product.back() = shape.back();
-  return tw::transpose(b, tw::BatchMatmulOp::create(b, tw::tensorType(table).clone(product), perRow, vectors), {0, 2, 1, 3});
+  return tw::transpose(b, tw::BatchMatmulOp::create(b, tw::tensorType(table).clone(product), perRow, vectors),
+                       {0, 2, 1, 3});
 }
 
 } // namespace
 
 FailureOr<SmallVector<Value>> RelationAttentionOp::lowerToReference(OpBuilder &builder) {
   ImplicitLocOpBuilder b(getLoc(), builder);
-  Type element = getQuery().getType().getElementType(), inner = element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element;
+  Type element = getQuery().getType().getElementType(),
+       inner = element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element;
   Value bias = getBias();
   if (getKeyTable()) {
     Value term = keyTerm(b, *this, inner);
@@ -129,7 +135,8 @@ FailureOr<SmallVector<Value>> RelationAttentionOp::lowerToReference(OpBuilder &b
   Value y = tw::attention(b, getQuery(), getKey(), getValue(), options);
   if (!getValueTable())
     return SmallVector<Value>{y};
-  Value weights = tw::attention(b, tw::castTo(b, getQuery(), inner), tw::castTo(b, getKey(), inner), unitValues(b, *this, inner), options);
+  Value weights = tw::attention(b, tw::castTo(b, getQuery(), inner), tw::castTo(b, getKey(), inner),
+                                unitValues(b, *this, inner), options);
   y = tw::AddOp::create(b, tw::castTo(b, y, inner), valueTerm(b, *this, weights));
   return SmallVector<Value>{tw::castTo(b, y, element)};
 }

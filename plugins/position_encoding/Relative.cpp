@@ -31,13 +31,14 @@ LogicalResult verifyPair(Operation *op, Value queries, Value keys) {
   return success();
 }
 
-/// key[s] - query[t], exact, in f64: [T, S] or [B, T, S]. As products (1, t) . (s, -1), which need no tensor of that shape.
+/// key[s] - query[t], exact, in f64: [T, S] or [B, T, S]. As products (1, t) . (s, -1), which need no tensor of that
+/// shape.
 Value distances(ImplicitLocOpBuilder &b, Value queries, Value keys) {
   auto columns = [&](Value positions, bool isQuery) {
     Value p = tw::castTo(b, positions, b.getF64Type());
     int64_t rank = tw::tensorType(p).getRank();
-    Value one = atPlaces(b, p, isQuery ? 1.0 : -1.0, 1);                  // [..., 1]
-    Value column = tw::broadcast(b, p, one, leadingDims(rank));           // [..., 1]
+    Value one = atPlaces(b, p, isQuery ? 1.0 : -1.0, 1);        // [..., 1]
+    Value column = tw::broadcast(b, p, one, leadingDims(rank)); // [..., 1]
     return isQuery ? tw::concat(b, rank, {one, column}) : tw::concat(b, rank, {column, one});
   };
   Value q = columns(queries, true), k = columns(keys, false);
@@ -76,7 +77,8 @@ SmallVector<double> alibiSlopes(int64_t heads) {
   int64_t power = llvm::bit_floor(static_cast<uint64_t>(heads));
   SmallVector<double> slopes;
   for (int64_t h = 0; h < heads; ++h)
-    slopes.push_back(std::exp2(h < power ? -8.0 * double(h + 1) / double(power) : -4.0 * double(2 * (h - power) + 1) / double(power)));
+    slopes.push_back(std::exp2(h < power ? -8.0 * double(h + 1) / double(power)
+                                         : -4.0 * double(2 * (h - power) + 1) / double(power)));
   return slopes;
 }
 
@@ -102,11 +104,12 @@ LogicalResult T5BucketsOp::verify() {
     return failure();
   int64_t buckets = getNumBuckets(), least = getBidirectional() ? 4 : 2;
   if (buckets < least || buckets > kMostDistances || (getBidirectional() && buckets % 2 != 0)) // (C2)
-    return emitOpError("wants ") << (getBidirectional() ? "an even number of " : "") << "num_buckets from " << least << " to "
-                                 << kMostDistances << ", found " << buckets;
+    return emitOpError("wants ") << (getBidirectional() ? "an even number of " : "") << "num_buckets from " << least
+                                 << " to " << kMostDistances << ", found " << buckets;
   int64_t exact = buckets / least;
   if (getMaxDistance() <= exact || getMaxDistance() > kMostDistances) // (C3)
-    return emitOpError("wants a max_distance above ") << exact << " and at most " << kMostDistances << ", found " << getMaxDistance();
+    return emitOpError("wants a max_distance above ")
+           << exact << " and at most " << kMostDistances << ", found " << getMaxDistance();
   return success();
 }
 
@@ -145,7 +148,8 @@ LogicalResult AlibiOp::verify() {
     return emitOpError("wants heads from 1 to ") << kMostDistances << ", found " << getHeads();
   if (failed(verifyPair(*this, getQueryPositions(), getKeyPositions()))) // (C1)
     return failure();
-  return verifyShape(*this, getType(), biasShape(pairShape(getQueryPositions(), getKeyPositions()), getHeads())); // (C1)
+  return verifyShape(*this, getType(),
+                     biasShape(pairShape(getQueryPositions(), getKeyPositions()), getHeads())); // (C1)
 }
 
 FailureOr<SmallVector<Value>> AlibiOp::lowerToReference(OpBuilder &builder) {
@@ -169,11 +173,13 @@ NumericsBound AlibiOp::getNumericsBound(StringRef) {
 LogicalResult RelationBiasOp::verify() {
   RankedTensorType relation = getRelation().getType(), table = getTable().getType();
   if (relation.getRank() < 2 || relation.getRank() > 3 || table.getRank() != 2 || table.isDynamicDim(1)) // (C1)
-    return emitOpError("wants a relation [T, S] or [B, T, S] and a table [R, H] of static H, found ") << relation << " and " << table;
+    return emitOpError("wants a relation [T, S] or [B, T, S] and a table [R, H] of static H, found ")
+           << relation << " and " << table;
   if (failed(verifyShape(*this, getType(), biasShape(relation.getShape(), table.getDimSize(1))))) // (C2)
     return failure();
   if (getType().getElementType() != table.getElementType()) // (C2)
-    return emitOpError("has the result ") << getType() << ", wanted the element type of the table, " << table.getElementType();
+    return emitOpError("has the result ")
+           << getType() << ", wanted the element type of the table, " << table.getElementType();
   return success();
 }
 

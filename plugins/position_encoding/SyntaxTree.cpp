@@ -19,13 +19,15 @@ llvm::Expected<std::vector<int64_t>> depths(llvm::ArrayRef<int64_t> heads) {
     int64_t at = t;
     while (at != -1 && depth[at] == Unknown) {
       if (heads[at] < -1 || heads[at] >= count)
-        return llvm::createStringError(llvm::formatv("token {0} has the head {1}, wanted -1 (root) or a token from 0 to {2}", at, heads[at], count - 1));
+        return llvm::createStringError(llvm::formatv(
+            "token {0} has the head {1}, wanted -1 (root) or a token from 0 to {2}", at, heads[at], count - 1));
       depth[at] = OnTheWay;
       way.push_back(at);
       at = heads[at];
     }
     if (at != -1 && depth[at] == OnTheWay)
-      return llvm::createStringError(llvm::formatv("token {0} is its own ancestor: its heads lead back to it without a root", at));
+      return llvm::createStringError(
+          llvm::formatv("token {0} is its own ancestor: its heads lead back to it without a root", at));
     int64_t above = at == -1 ? -1 : depth[at];
     for (int64_t token : llvm::reverse(way))
       depth[token] = ++above;

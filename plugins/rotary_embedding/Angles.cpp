@@ -62,7 +62,8 @@ LogicalResult verifyAngles(Operation *op, double base, double attentionFactor, i
   if (sectionLayout == "interleaved")
     for (int64_t k = 1; k < count; ++k)
       if (int64_t last = count * ((*sections)[k] - 1) + k; (*sections)[k] > 0 && last >= pairs)
-        return op->emitOpError("has an interleaved section ") << k << " whose last pair is " << last << ", of " << pairs;
+        return op->emitOpError("has an interleaved section ")
+               << k << " whose last pair is " << last << ", of " << pairs;
   return success();
 }
 
@@ -81,16 +82,17 @@ LogicalResult TablesOp::verify() {
   if (!hasEntries || table.getRank() != int64_t(wanted.size()) || !tw::shapesAgree(table.getShape(), wanted) ||
       table.getShape().back() != getDim()) // (C1)
     return emitOpError("has tables ") << table << " for positions " << positions << " and dim " << getDim()
-                                      << (getSections() ? ", with one entry of the first dimension for each section" : "");
-  return verifyAngles(*this, getBase().convertToDouble(), getAttentionFactor().convertToDouble(), getDim(), getFactors(),
-                      getSections(), getSectionLayout()); // (C2) (C3) (C4)
+                                      << (getSections() ? ", with one entry of the first dimension for each section"
+                                                        : "");
+  return verifyAngles(*this, getBase().convertToDouble(), getAttentionFactor().convertToDouble(), getDim(),
+                      getFactors(), getSections(), getSectionLayout()); // (C2) (C3) (C4)
 }
 
 FailureOr<SmallVector<Value>> TablesOp::lowerToReference(OpBuilder &builder) {
   ImplicitLocOpBuilder b(getLoc(), builder);
   Type f64 = b.getF64Type();
   Value positions = tw::castTo(b, getPositions(), f64); // [...], with sections [C, ...]
-  SmallVector<int32_t> pairOf; // of each of dim elements
+  SmallVector<int32_t> pairOf;                          // of each of dim elements
   for (int64_t j = 0; j < getDim(); ++j)
     pairOf.push_back(getLayout() == "interleaved" ? j / 2 : j % (getDim() / 2));
   Value factors;
@@ -158,7 +160,8 @@ LogicalResult ApplyOp::verify() {
 FailureOr<SmallVector<Value>> ApplyOp::lowerToReference(OpBuilder &builder) {
   ImplicitLocOpBuilder b(getLoc(), builder);
   RankedTensorType type = getType(), table = getCosine().getType();
-  int64_t last = type.getRank() - 1, width = type.getShape().back(), rotary = table.getShape().back(), half = rotary / 2;
+  int64_t last = type.getRank() - 1, width = type.getShape().back(), rotary = table.getShape().back(),
+          half = rotary / 2;
   if (rotary == 0)
     return SmallVector<Value>{getInput()};
   Type element = type.getElementType(), inner = element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element;
@@ -195,8 +198,8 @@ FailureOr<SmallVector<Value>> ApplyOp::lowerToReference(OpBuilder &builder) {
   dims.push_back(last);
   auto repeated = [&](Value value) { return tw::broadcast(b, tw::castTo(b, value, inner), front, dims); };
   Value signedSine = tw::MulOp::create(
-      b, tw::castTo(b, getSine(), inner), tw::broadcast(b, tw::castTo(b, sign, inner), tw::castTo(b, getSine(), inner),
-                                                        {table.getRank() - 1}));
+      b, tw::castTo(b, getSine(), inner),
+      tw::broadcast(b, tw::castTo(b, sign, inner), tw::castTo(b, getSine(), inner), {table.getRank() - 1}));
   Value turned = tw::AddOp::create(b, tw::MulOp::create(b, front, repeated(getCosine())),
                                    tw::MulOp::create(b, partner, repeated(signedSine)));
   if (rotary < width)

@@ -16,16 +16,16 @@ llvm::SmallVector<double> angleRates(double base, int64_t rotaryDim);
 int64_t sectionOf(int64_t pair, llvm::ArrayRef<int64_t> sections, llvm::StringRef layout);
 
 /// For each of a row's positions the rates of all pairs, 0 where a pair follows another position.
-llvm::SmallVector<llvm::SmallVector<double>> ratesBySection(llvm::ArrayRef<double> rates,
-                                                            std::optional<llvm::ArrayRef<int64_t>> sections,
-                                                            llvm::StringRef layout);
+llvm::SmallVector<llvm::SmallVector<double>>
+ratesBySection(llvm::ArrayRef<double> rates, std::optional<llvm::ArrayRef<int64_t>> sections, llvm::StringRef layout);
 
 /// What base, attention_factor, factors and sections of an op have to be (constraints of rotate and tables).
 llvm::LogicalResult verifyAngles(mlir::Operation *op, double base, double attentionFactor, int64_t rotaryDim,
                                  mlir::Value factors, std::optional<llvm::ArrayRef<int64_t>> sections,
                                  llvm::StringRef sectionLayout);
 
-/// Dimensions of an input of `rank` that `rows` dimensions of rows are: [N] of [N, H, D]; [B, T] or [T] of [B, H, T, D].
+/// Dimensions of an input of `rank` that `rows` dimensions of rows are: [N] of [N, H, D]; [B, T] or [T] of [B, H, T,
+/// D].
 inline llvm::SmallVector<int64_t> rowDims(int64_t rank, int64_t rows) {
   if (rank == 3)
     return {0};

@@ -30,7 +30,9 @@ public:
 
 private:
   static void fold(ApplyOp op) {
-    auto missed = [&](const Twine &reason, StringRef remedy) { receipt::missed(op, passFlag, "rotary", reason, remedy); };
+    auto missed = [&](const Twine &reason, StringRef remedy) {
+      receipt::missed(op, passFlag, "rotary", reason, remedy);
+    };
     auto tables = op.getCosine().getDefiningOp<TablesOp>();
     if (!tables || op.getCosine() != tables.getCosine() || op.getSine() != tables.getSine())
       return missed("cosine and sine are not the two tables of one rotary_embedding.tables",
@@ -39,7 +41,8 @@ private:
       return missed("the tables have layout " + tables.getLayout() + " and are applied in layout " + op.getLayout(),
                     "give both ops one layout");
     if (tables.getCosine().getType().getElementTypeBitWidth() < 32)
-      return missed("the tables are rounded to " + Twine(tables.getCosine().getType().getElementTypeBitWidth()) + " bits",
+      return missed("the tables are rounded to " + Twine(tables.getCosine().getType().getElementTypeBitWidth()) +
+                        " bits",
                     "make the tables of f32");
     OpBuilder builder(op);
     auto rotate = RotateOp::create(builder, op.getLoc(), op.getType(), op.getInput(), tables.getPositions(),

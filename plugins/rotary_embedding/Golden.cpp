@@ -19,7 +19,9 @@ SmallVector<NamedAttribute> readScaling(GoldenCase &c, StringRef kind) {
   SmallVector<NamedAttribute> read;
   auto set = [&](StringRef name, Attribute value) { read.push_back(c.b.getNamedAttr(name, value)); };
   auto number = [&](StringRef name) { set(name, c.b.getF64FloatAttr(c.number(name))); };
-  auto original = [&](StringRef key) { set("original_max_position_embeddings", c.b.getI64IntegerAttr(c.integer(key))); };
+  auto original = [&](StringRef key) {
+    set("original_max_position_embeddings", c.b.getI64IntegerAttr(c.integer(key)));
+  };
   if (kind == "linear" || kind == "dynamic" || kind == "yarn" || kind == "llama3")
     number("factor");
   if (kind == "dynamic")
@@ -67,7 +69,8 @@ void buildGolden(GoldenCase &c) {
   DenseI64ArrayAttr sections;
   StringRef sectionLayout = "contiguous";
   if (hasSections) {
-    sections = c.b.getDenseI64ArrayAttr(llvm::map_to_vector(c.numbers("sections"), [](double s) { return int64_t(s); }));
+    sections =
+        c.b.getDenseI64ArrayAttr(llvm::map_to_vector(c.numbers("sections"), [](double s) { return int64_t(s); }));
     if (c.flag("interleaved"))
       sectionLayout = "interleaved";
   }
@@ -86,8 +89,8 @@ void buildGolden(GoldenCase &c) {
   }
   for (StringRef name : {"q", "k"}) {
     Value x = c.value(name);
-    c.output(name, RotateOp::create(c.b, x.getType(), x, positions, factors, APFloat(base), rotaryDim, StringRef(layout),
-                                    APFloat(attentionFactor), sections, sectionLayout));
+    c.output(name, RotateOp::create(c.b, x.getType(), x, positions, factors, APFloat(base), rotaryDim,
+                                    StringRef(layout), APFloat(attentionFactor), sections, sectionLayout));
   }
 }
 

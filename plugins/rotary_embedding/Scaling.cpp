@@ -38,8 +38,8 @@ ArrayRef<Kind> kinds() {
 
 double orElse(std::optional<APFloat> value, double fallback) { return value ? value->convertToDouble() : fallback; }
 
-/// e^x for f64 x of moderate size by products and sums alone, so that it is exact to 1e-11 wherever it is computed: a power
-/// series of x / 2^10, squared ten times.
+/// e^x for f64 x of moderate size by products and sums alone, so that it is exact to 1e-11 wherever it is computed: a
+/// power series of x / 2^10, squared ten times.
 Value exponential(ImplicitLocOpBuilder &b, Value x) {
   Value one = tw::splat(b, 1.0, x), z = tw::MulOp::create(b, x, tw::splat(b, std::ldexp(1.0, -10), x)), sum = one;
   for (int term = 6; term > 0; --term)
@@ -84,14 +84,16 @@ LogicalResult FactorsOp::verify() {
     auto names = llvm::map_range(kinds(), [](const Kind &k) { return k.name; });
     return emitOpError("has the unknown scaling kind '") << getKind() << "', wanted one of " << llvm::join(names, ", ");
   }
-  static constexpr llvm::StringLiteral own[] = {"factor",    kOriginal,   "low_freq_factor", "high_freq_factor", "beta_fast",
-                                                "beta_slow", "truncate", "short_factor",    "long_factor"};
+  static constexpr llvm::StringLiteral own[] = {"factor",           kOriginal,      "low_freq_factor",
+                                                "high_freq_factor", "beta_fast",    "beta_slow",
+                                                "truncate",         "short_factor", "long_factor"};
   for (StringRef name : own) { // (C2)
     bool given = static_cast<bool>((*this)->getAttr(name)), needed = llvm::is_contained(kind->needs, name);
     if (needed && !given)
       return emitOpError("of kind '") << getKind() << "' lacks the attribute " << name;
     if (given && !needed && !llvm::is_contained(kind->takes, name))
-      return emitOpError("of kind '") << getKind() << "' has the attribute " << name << ", which that kind does not know";
+      return emitOpError("of kind '") << getKind() << "' has the attribute " << name
+                                      << ", which that kind does not know";
   }
   if (kind->byPosition != static_cast<bool>(getPositions())) // (C3)
     return emitOpError("of kind '") << getKind() << (kind->byPosition ? "' needs" : "' takes no") << " positions";
@@ -100,7 +102,8 @@ LogicalResult FactorsOp::verify() {
   if (dim < 2 || dim % 2 != 0) // (C4)
     return emitOpError("wants an even rotary_dim of at least 2, found ") << dim;
   if (!std::isfinite(base) || base <= 0 || (getKind() == "yarn" && base == 1)) // (C4)
-    return emitOpError("wants a finite base above 0") << (getKind() == "yarn" ? " other than 1" : "") << ", found " << base;
+    return emitOpError("wants a finite base above 0")
+           << (getKind() == "yarn" ? " other than 1" : "") << ", found " << base;
   double factor = orElse(getFactor(), 1.0);
   if (!std::isfinite(factor) || factor < 1) // (C5)
     return emitOpError("wants a finite factor of at least 1, found ") << factor;
@@ -120,7 +123,8 @@ LogicalResult FactorsOp::verify() {
       return success();
     return emitOpError("wants 0 < ") << lowName << " < " << highName << ", found " << low << " and " << high;
   };
-  if (failed(ordered("low_freq_factor", orElse(getLowFreqFactor(), 1), "high_freq_factor", orElse(getHighFreqFactor(), 4))) ||
+  if (failed(ordered("low_freq_factor", orElse(getLowFreqFactor(), 1), "high_freq_factor",
+                     orElse(getHighFreqFactor(), 4))) ||
       failed(ordered("beta_slow", orElse(getBetaSlow(), 1), "beta_fast", orElse(getBetaFast(), 32))))
     return failure();
   RankedTensorType type = getType();

@@ -12,8 +12,8 @@ double yarnAttentionFactor(double factor, double mscale = 0.0, double mscaleAllD
 /// `(0.1 mscaleAllDim ln(factor) + 1)^2`; 1 where it is 0.
 double yarnScoreFactor(double factor, double mscaleAllDim);
 
-/// LongRoPE's factor of cosines and sines (Ding et al., 2024): `sqrt(1 + ln(factor) / ln(originalPositions))`; 1 for factors
-/// up to 1. originalPositions is above 1.
+/// LongRoPE's factor of cosines and sines (Ding et al., 2024): `sqrt(1 + ln(factor) / ln(originalPositions))`; 1 for
+/// factors up to 1. originalPositions is above 1.
 double longropeAttentionFactor(double factor, double originalPositions);
 
 } // namespace tilewright::rotary_embedding

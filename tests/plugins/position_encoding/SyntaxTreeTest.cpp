@@ -35,7 +35,9 @@ TEST(SyntaxTree, Edges) {
 // Siblings are two apart, whatever the order of their heads.
 TEST(SyntaxTree, Siblings) { EXPECT_EQ(distances({2, 2, -1}, 5), (Matrix{0, 2, 1, 2, 0, 1, 1, 1, 0})); }
 
-TEST(SyntaxTree, TokensOfTwoTreesAreTheClipApart) { EXPECT_EQ(distances({-1, 0, -1}, 4), (Matrix{0, 1, 4, 1, 0, 4, 4, 4, 0})); }
+TEST(SyntaxTree, TokensOfTwoTreesAreTheClipApart) {
+  EXPECT_EQ(distances({-1, 0, -1}, 4), (Matrix{0, 1, 4, 1, 0, 4, 4, 4, 0}));
+}
 
 TEST(SyntaxTree, NoTokensAndOne) {
   EXPECT_EQ(distances({}, 4), Matrix{});

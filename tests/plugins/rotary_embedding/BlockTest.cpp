@@ -55,14 +55,19 @@ TEST_F(RotaryBlock, QueriesAndKeysByOneTable) {
 }
 
 TEST_F(RotaryBlock, GivenPositionsAndUnknownLengths) {
-  std::string text = built({{"dim", 8}, {"base", 500000}, {"interleaved", true}}, {"tensor<2x4x?x8xf32>", "tensor<2x?xi32>"});
-  EXPECT_THAT(text, HasSubstr(R"(rotary_embedding.tables %arg1 {base = 5.000000e+05 : f64, dim = 8 : i64, layout = "interleaved"} : tensor<2x?xi32> -> tensor<2x?x8xf32>)"));
+  std::string text =
+      built({{"dim", 8}, {"base", 500000}, {"interleaved", true}}, {"tensor<2x4x?x8xf32>", "tensor<2x?xi32>"});
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          R"(rotary_embedding.tables %arg1 {base = 5.000000e+05 : f64, dim = 8 : i64, layout = "interleaved"} : tensor<2x?xi32> -> tensor<2x?x8xf32>)"));
   EXPECT_THAT(text, HasSubstr(R"(rotary_embedding.apply %arg0, %cosine, %sine {layout = "interleaved"})"));
   EXPECT_THAT(built({{"dim", 8}}, {"tensor<2x4x?x8xf32>"}), HasSubstr("tw.iota"));
 }
 
 TEST_F(RotaryBlock, WrongUses) {
-  EXPECT_EQ(built({}, {"tensor<2x4x3x8xf32>"}), "block 'rotary_embedding': option dim is missing, wanted a whole number");
+  EXPECT_EQ(built({}, {"tensor<2x4x3x8xf32>"}),
+            "block 'rotary_embedding': option dim is missing, wanted a whole number");
   EXPECT_EQ(built({{"dim", 7}}, {"tensor<2x4x3x7xf32>"}), "block 'rotary_embedding': dim is 7, wanted an even number");
   EXPECT_EQ(built({{"dim", 8}, {"base", 0}}, {"tensor<2x4x3x8xf32>"}),
             "block 'rotary_embedding': base is 0.000000e+00, wanted a number above 0");
