@@ -153,6 +153,35 @@ FailureOr<SmallVector<Value<Real>>> Engine<Real>::evaluate(Operation *op, ArrayR
           input = std::make_shared<Array<Real>>(dequantizeRows(*input, *whole(*scales)));
         return single(op, evaluateLinear(op, *input, *group(Weight), bias.get()));
       })
+      .Case([&](tw::GroupedLinearOp linear) -> Result {
+        ArrayPtr<Real> input = whole(operands[0]), bias = operands.size() > 3 ? whole(operands[3]) : nullptr;
+        return single(op, evaluateGroupedLinear(op, *input, operands[1], *operands[2].array, bias.get(),
+                                                linear.getOut(), linear.getInOut()));
+      })
+      .Case([&](tw::PackedGroupedLinearOp linear) -> Result {
+        auto group = [&](unsigned index) -> const Val * {
+          auto [start, length] = linear.getODSOperandIndexAndLength(index);
+          return length == 0 ? nullptr : &operands[start];
+        };
+        enum { Input, Scales, Sums, Weight, Offsets, Bias };
+        ArrayPtr<Real> input = whole(*group(Input)), bias = group(Bias) ? whole(*group(Bias)) : nullptr;
+        if (const Val *scales = group(Scales))
+          input = std::make_shared<Array<Real>>(dequantizeRows(*input, *whole(*scales)));
+        return single(op, evaluateGroupedLinear(op, *input, *group(Weight), *group(Offsets)->array, bias.get(),
+                                                linear.getType().getDimSize(1), /*inOut=*/false));
+      })
+      .Case([&](tw::TopkOp topk) -> Result {
+        ArrayPtr<Real> keys = whole(operands[0]), take = topk.getTake() ? whole(operands[1]) : nullptr;
+        auto results = evaluateTopk(topk, *keys, take.get());
+        roundToType(results[0], topk.getValues().getType().getElementType());
+        return SmallVector<Val>{of(std::move(results[0])), of(std::move(results[1]))};
+      })
+      .Case([&](tw::GroupRowsOp groupRows) -> Result {
+        auto results = evaluateGroupRows(groupRows, *operands[0].array);
+        if (failed(results))
+          return failure();
+        return SmallVector<Val>{of((*results)[0]), of((*results)[1]), of((*results)[2])};
+      })
       .Case([&](tw::PackedGatherOp gather) -> Result {
         return single(op, evaluateGather(op, operands[0], *operands[1].array, 0));
       })

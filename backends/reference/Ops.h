@@ -42,6 +42,20 @@ mlir::FailureOr<Array<Real>> evaluateLinear(mlir::Operation *op, const Array<Rea
 /// What quantize_rows made its quants from, as far as they say: each times the scale of its block.
 template <typename Real> Array<Real> dequantizeRows(const Array<Real> &quants, const Array<Real> &scales);
 
+/// Values and indices. `take` may be null.
+template <typename Real>
+std::array<Array<Real>, 2> evaluateTopk(tw::TopkOp op, const Array<Real> &keys, const Array<Real> *take);
+
+/// rows, places, offsets.
+template <typename Real>
+mlir::FailureOr<std::array<Array<Real>, 3>> evaluateGroupRows(tw::GroupRowsOp op, const Array<Real> &ids);
+
+/// `out` columns of the result, by matrices [columns, out] with `inOut`; `bias` may be null.
+template <typename Real>
+mlir::FailureOr<Array<Real>> evaluateGroupedLinear(mlir::Operation *op, const Array<Real> &input,
+                                                   const Value<Real> &weight, const Array<Real> &offsets,
+                                                   const Array<Real> *bias, int64_t out, bool inOut);
+
 template <typename Real>
 mlir::FailureOr<Array<Real>> evaluateBatchMatmul(tw::BatchMatmulOp op, const Array<Real> &lhs, const Array<Real> &rhs);
 

@@ -53,6 +53,9 @@ public:
   virtual mlir::Value statePool(mlir::Value value, unsigned index) = 0;
   /// A table of the step as a memref argument.
   virtual mlir::Value table(StepTable table) = 0;
+  /// Rows of operand or result `value` as an index: all of its buffer's, and those without the step's padding.
+  virtual mlir::Value rows(mlir::Value value) = 0;
+  virtual mlir::Value filledRows(mlir::Value value) = 0;
   /// Destination of result `index`, a tensor over its kernel argument, to be written through `finish`.
   virtual mlir::Value destination(unsigned index) = 0;
 

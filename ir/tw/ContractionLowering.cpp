@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel forms of products of plain tensors: tw.batch_matmul, and tw.linear by a weight that is computed.
-#include "ir/interfaces/TileBuilder.h"
+#include "ir/tw/LinearTile.h"
 #include "ir/tw/Tw.h"
 
 using namespace mlir;
@@ -93,11 +93,8 @@ FailureOr<LoopMap> LinearOp::getLoopMap() {
   return map;
 }
 
-FailureOr<SmallVector<Value>> LinearOp::lowerTile(OpBuilder &builder) {
-  if (failed(checkTile(*this)))
-    return failure();
-  TileBuilder t(builder, getLoc());
-  unsigned rank = getType().getRank();
+Value linearTile(TileBuilder &t, Value x, Value w, Value bias, RankedTensorType type, bool inOut) {
+  unsigned rank = type.getRank();
   SmallVector<AffineExpr> left, out;
   for (unsigned d = 0; d + 1 < rank; ++d) {
     left.push_back(t.d(d));
@@ -106,9 +103,18 @@ FailureOr<SmallVector<Value>> LinearOp::lowerTile(OpBuilder &builder) {
   AffineExpr n = t.d(rank - 1), k = t.d(rank);
   left.push_back(k);
   out.push_back(n);
-  return SmallVector<Value>{product(t, getInput(), getWeight(), getBias(), getType(),
-                                    {t.map(rank + 1, left), t.map(rank + 1, {n, k}), t.map(rank + 1, out)},
-                                    t.map(rank, {t.d(rank - 1)}))};
+  SmallVector<AffineExpr> right = {n, k};
+  if (inOut)
+    std::swap(right[0], right[1]);
+  return product(t, x, w, bias, type, {t.map(rank + 1, left), t.map(rank + 1, right), t.map(rank + 1, out)},
+                 t.map(rank, {t.d(rank - 1)}));
+}
+
+FailureOr<SmallVector<Value>> LinearOp::lowerTile(OpBuilder &builder) {
+  if (failed(checkTile(*this)))
+    return failure();
+  TileBuilder t(builder, getLoc());
+  return SmallVector<Value>{linearTile(t, getInput(), getWeight(), getBias(), getType())};
 }
 
 } // namespace tilewright::tw

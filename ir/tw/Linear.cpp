@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/tw/Tw.h"
 
+#include "ir/tw/PackedWeight.h"
 #include "ir/tw/Shapes.h"
 
 using namespace mlir;
 
 namespace tilewright::tw {
-
-namespace {
-
-constexpr int64_t kGroupRows = 16; ///< rows of one group of a packed weight
-
-} // namespace
 
 // The verifiers run first and say what is wrong.
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
@@ -95,44 +90,50 @@ FailureOr<LoopMap> QuantizeRowsOp::getLoopMap() {
   return map;
 }
 
-LogicalResult PackedLinearOp::verify() {
-  RankedTensorType input = getInput().getType(), weight = getWeight().getType(), result = getType();
+LogicalResult verifyPackedOperands(Operation *op, RankedTensorType input, Value scales, Value sums,
+                                   RankedTensorType weight, Type element) {
   if (input.getRank() != 2 || input.isDynamicDim(1))
-    return emitOpError("input is ") << input << ", wanted rank 2 and a static second dimension";
-  if (result.getRank() != 2 || result.isDynamicDim(1) || !dimsAgree(result.getDimSize(0), input.getDimSize(0)))
-    return emitOpError("result is ") << result << ", wanted the input's rows and a static second dimension";
-  // (C1)
-  auto storage = dyn_cast<StorageType>(getElement());
+    return op->emitOpError("input is ") << input << ", wanted rank 2 and a static second dimension";
+  auto storage = dyn_cast<StorageType>(element);
   if (!storage)
-    return emitOpError("element ") << getElement() << " is no storage type";
+    return op->emitOpError("element ") << element << " is no storage type";
   LayoutDescriptor layout = storage.getLayout();
   int64_t block = layout.blockElements, columns = input.getDimSize(1);
-  if (layout.rowsPerGroup != kGroupRows || block < 1 ||
-      (columns % storage.getBlockElements() != 0 && !isa<FloatType>(getElement())))
-    return emitOpError("input has ") << columns << " columns, wanted a multiple of the block of " << getElement()
-                                     << ", " << block;
+  if (layout.rowsPerGroup != kPackedGroupRows || block < 1 ||
+      (columns % storage.getBlockElements() != 0 && !isa<FloatType>(element)))
+    return op->emitOpError("input has ") << columns << " columns, wanted a multiple of the block of " << element << ", "
+                                         << block;
   int64_t bytes = layout.packedBlockBytes(), blocks = llvm::divideCeilSigned(columns, block);
   if (weight.getRank() != 3 || weight.getDimSize(1) != blocks || weight.getDimSize(2) != bytes)
-    return emitOpError("weight has shape ")
+    return op->emitOpError("weight has shape ")
            << shapeText(weight.getShape()) << ", wanted " << shapeText({ShapedType::kDynamic, blocks, bytes});
-  // (C2)
   bool isInteger = input.getElementType().isInteger(8);
-  if (static_cast<bool>(getScales()) != isInteger || static_cast<bool>(getSums()) != isInteger)
-    return emitOpError("takes ") << (isInteger ? "scales and sums with an input of i8"
-                                               : "no scales and sums with a float input");
+  if (static_cast<bool>(scales) != isInteger || static_cast<bool>(sums) != isInteger)
+    return op->emitOpError("takes ") << (isInteger ? "scales and sums with an input of i8"
+                                                   : "no scales and sums with a float input");
   if (isInteger)
-    for (Value perPiece : {getScales(), getSums()}) {
+    for (Value perPiece : {scales, sums}) {
       auto type = cast<RankedTensorType>(perPiece.getType());
       int64_t pieces = type.getRank() == 2 ? type.getDimSize(1) : 0;
       if (type.getRank() != 2 || !shapesAgree(type.getShape().take_front(), {input.getDimSize(0)}) ||
           pieces < columns / block || columns % pieces != 0 || block % (columns / pieces) != 0 ||
-          columns / pieces % 4 != 0 || type != getScales().getType())
-        return emitOpError("scales or sums are ")
+          columns / pieces % 4 != 0 || type != scales.getType())
+        return op->emitOpError("scales or sums are ")
                << type << ", wanted " << shapeText({input.getDimSize(0), columns / block})
                << ", or a whole number of pieces of at least 4 elements for each block";
     }
+  return success();
+}
+
+LogicalResult PackedLinearOp::verify() {
+  RankedTensorType input = getInput().getType(), weight = getWeight().getType(), result = getType();
+  // (C1), (C2)
+  if (failed(verifyPackedOperands(*this, input, getScales(), getSums(), weight, getElement())))
+    return failure();
+  if (result.getRank() != 2 || result.isDynamicDim(1) || !dimsAgree(result.getDimSize(0), input.getDimSize(0)))
+    return emitOpError("result is ") << result << ", wanted the input's rows and a static second dimension";
   // (C3)
-  if (!weight.isDynamicDim(0) && weight.getDimSize(0) < llvm::divideCeilSigned(result.getDimSize(1), kGroupRows))
+  if (!weight.isDynamicDim(0) && weight.getDimSize(0) < llvm::divideCeilSigned(result.getDimSize(1), kPackedGroupRows))
     return emitOpError("weight has ") << weight.getDimSize(0) << " groups of 16 rows, wanted enough for "
                                       << result.getDimSize(1);
   // (C4)
@@ -153,8 +154,8 @@ FailureOr<LoopMap> PackedLinearOp::getLoopMap() {
     map.operands.push_back(leadingLoops(2, 1));
   map.operands.push_back({LoopDim::along(1), LoopDim::whole(), LoopDim::whole()});
   if (getBias())
-    map.operands.push_back({LoopDim::along(1, kGroupRows)});
-  map.results.push_back({LoopDim::along(0), LoopDim::along(1, kGroupRows)});
+    map.operands.push_back({LoopDim::along(1, kPackedGroupRows)});
+  map.results.push_back({LoopDim::along(0), LoopDim::along(1, kPackedGroupRows)});
   return map;
 }
 

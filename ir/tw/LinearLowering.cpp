@@ -114,19 +114,20 @@ FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value blo
 
 FailureOr<Value> PackedLinearTile::columnGroup(Value group) {
   bool done = true;
-  SmallVector<Value> acc = t.loop(t.constant(0), t.constant(depth / kStep), t.filled({rows, kGroup}, 0.0),
-                                  [&](Value block, ValueRange state) -> SmallVector<Value> {
-                                    if (!op.getScales())
-                                      return {floatStep(state[0], group, block, kStep)};
-                                    FailureOr<Value> next = integerStep(state[0], group, block);
-                                    done = succeeded(next);
-                                    return {done ? *next : state[0]};
-                                  });
+  Value acc = t.filled({rows, kGroup}, 0.0);
+  if (depth >= kStep)
+    acc = t.loop(t.constant(0), t.constant(depth / kStep), acc, [&](Value block, ValueRange state) -> SmallVector<Value> {
+      if (!op.getScales())
+        return {floatStep(state[0], group, block, kStep)};
+      FailureOr<Value> next = integerStep(state[0], group, block);
+      done = succeeded(next);
+      return {done ? *next : state[0]};
+    })[0];
   if (!done)
     return failure();
   if (int64_t rest = depth % kStep)
-    return floatStep(acc[0], group, t.constant(depth / kStep), rest);
-  return acc[0];
+    return floatStep(acc, group, t.constant(depth / kStep), rest);
+  return acc;
 }
 
 FailureOr<Value> PackedLinearTile::lower() {

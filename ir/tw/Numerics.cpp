@@ -24,11 +24,11 @@ NumericsBound numericsBoundOf(Operation *op, StringRef mode) {
   return llvm::TypeSwitch<Operation *, NumericsBound>(op)
       // Moves or makes values, as they are.
       .Case<tw::ReshapeOp, tw::TransposeOp, tw::SliceOp, tw::ConcatOp, tw::BroadcastOp, tw::GatherOp, tw::AppendOp,
-            tw::ConstantOp, tw::IotaOp, tw::SelectOp>([](auto) { return NumericsBound{}; })
+            tw::ConstantOp, tw::IotaOp, tw::SelectOp, tw::TopkOp, tw::GroupRowsOp>([](auto) { return NumericsBound{}; })
       // Sums of products in f32; fast: activations of 8 bits, each within 1/254 of the largest of its 16 or 32. Where
       // most of a sum cancels that is up to 2.6 % of the largest result (measured on a model of 135 million
       // parameters).
-      .Case<tw::LinearOp, tw::BatchMatmulOp>(
+      .Case<tw::LinearOp, tw::GroupedLinearOp, tw::BatchMatmulOp>(
           [&](auto) { return NumericsBound{0.0, rounding + (precise ? 1e-5 : 4e-2)}; })
       // Exponentials by a polynomial, sums tile by tile; fast may round probabilities and values to bf16.
       .Case([&](tw::AttentionOp) { return NumericsBound{0.0, rounding + (precise ? 1e-4 : 2e-2)}; })

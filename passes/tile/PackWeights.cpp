@@ -3,7 +3,7 @@
 #include "passes/tile/Passes.h"
 
 #include "ir/interfaces/Interfaces.h"
-#include "ir/tw/Tw.h"
+#include "ir/tw/PackedWeight.h"
 #include "passes/api/Receipts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,7 +18,30 @@ namespace {
 
 constexpr llvm::StringLiteral passFlag = "tile-pack-weights";
 
-/// Values that are one of the module's weights of rank 2, from a linear map or gather back to their globals.
+/// Whether the gather can read its table in packed form: rows of a matrix as f32, by ids that one dimension holds as well.
+bool readsPackedRows(tw::GatherOp op) {
+  RankedTensorType table = op.getTable().getType(), ids = op.getIds().getType();
+  return op.getType().getElementType().isF32() && table.hasStaticShape() && table.getRank() == 2 && op.getBatchDims() == 0 && ids.getNumDynamicDims() <= 1;
+}
+
+/// Whether `op` reads its operand `number` in a packed layout.
+bool readsPacked(Operation *op, unsigned number) {
+  if (auto grouped = dyn_cast<tw::GroupedLinearOp>(op))
+    return number == 1 && !grouped.getInOut();
+  if (auto gather = dyn_cast<tw::GatherOp>(op))
+    return number == 0 && readsPackedRows(gather);
+  return isa<tw::LinearOp>(op) && number == 1;
+}
+
+/// A weight as a matrix: those of groups stand one behind the other.
+SmallVector<int64_t> matrixShape(RankedTensorType type) {
+  SmallVector<int64_t> shape(type.getShape());
+  if (shape.size() == 3)
+    shape = {shape[0] * shape[1], shape[2]};
+  return shape;
+}
+
+/// Values that are one of the module's weights, from a linear map or gather back to their globals.
 class PackedWeights {
 public:
   /// Weights that stem from `unpacked` (globals, and arguments of functions that nobody calls) stay as they are.
@@ -49,34 +72,32 @@ private:
   llvm::SetVector<Operation *> globals;
 };
 
-/// Whether the gather can read its table in packed form: rows of a matrix, by ids that one dimension holds as well.
-static bool readsPackedRows(tw::GatherOp op) {
-  RankedTensorType table = op.getTable().getType(), ids = op.getIds().getType();
-  return table.hasStaticShape() && table.getRank() == 2 && op.getBatchDims() == 0 && ids.getNumDynamicDims() <= 1;
-}
-
 FailureOr<RankedTensorType> PackedWeights::packedType(Operation *user, RankedTensorType type) {
   auto storage = dyn_cast<StorageType>(type.getElementType());
   if (!storage)
     return user->emitOpError("reads a weight of type ")
            << type << " whose element type has no packed layout (StorageType): a plugin is missing";
-  if (type.getRank() != 2 || !type.hasStaticShape())
-    return user->emitOpError("reads a weight of type ") << type << ", wanted a static shape of rank 2";
   LayoutDescriptor layout = storage.getLayout();
+  if (type.getRank() == 3 && type.getDimSize(1) % layout.rowsPerGroup != 0)
+    return user->emitOpError("reads a weight of type ")
+           << type << " whose matrices have " << type.getDimSize(1) << " rows, wanted a multiple of "
+           << layout.rowsPerGroup;
   // The last block of a row of floats, or of other single elements, is filled up with zeros.
-  if (type.getDimSize(1) % storage.getBlockElements() && !isa<FloatType>(type.getElementType()))
+  SmallVector<int64_t> shape = matrixShape(type);
+  if (shape[1] % storage.getBlockElements() && !isa<FloatType>(type.getElementType()))
     return user->emitOpError("reads a weight of type ")
            << type << " whose rows are no multiple of the " << storage.getBlockElements() << " elements of a block of "
            << type.getElementType();
-  return RankedTensorType::get({llvm::divideCeilSigned(type.getDimSize(0), layout.rowsPerGroup),
-                                llvm::divideCeilSigned(type.getDimSize(1), layout.blockElements),
+  return RankedTensorType::get({llvm::divideCeilSigned(shape[0], layout.rowsPerGroup),
+                                llvm::divideCeilSigned(shape[1], layout.blockElements),
                                 static_cast<int64_t>(layout.packedBlockBytes())},
                                IntegerType::get(type.getContext(), 8));
 }
 
 bool PackedWeights::isWeight(Value value) const {
-  // Of nothing there is no packed layout.
-  if (auto type = cast<RankedTensorType>(value.getType()); type.hasStaticShape() && type.getNumElements() == 0)
+  // Of nothing there is no packed layout, and of floats of 64 bits.
+  auto type = cast<RankedTensorType>(value.getType());
+  if ((type.hasStaticShape() && type.getNumElements() == 0) || type.getElementType().isF64())
     return false;
   if (value.getDefiningOp() && !isa<ml_program::GlobalLoadConstOp>(value.getDefiningOp()))
     return false;
@@ -108,7 +129,10 @@ void PackedWeights::rootsOf(Value value, llvm::DenseSet<void *> &roots) const {
 LogicalResult PackedWeights::add(Value value, Operation *user) {
   if (!values.insert(value))
     return success();
-  if (failed(packedType(user, cast<RankedTensorType>(value.getType()))))
+  auto type = cast<RankedTensorType>(value.getType());
+  if (const int64_t rank = isa<tw::GroupedLinearOp>(user) ? 3 : 2; type.getRank() != rank || !type.hasStaticShape())
+    return user->emitOpError("reads a weight of type ") << type << ", wanted a static shape of rank " << rank;
+  if (failed(packedType(user, type)))
     return failure();
   if (auto load = value.getDefiningOp<ml_program::GlobalLoadConstOp>()) {
     Operation *global = SymbolTable::lookupNearestSymbolFrom(load, load.getGlobal());
@@ -126,9 +150,7 @@ LogicalResult PackedWeights::add(Value value, Operation *user) {
 Operation *PackedWeights::otherUseOf(Value value) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
-    if (auto linear = dyn_cast<tw::LinearOp>(user); linear && use.get() == linear.getWeight() && use.getOperandNumber() == 1)
-      continue;
-    if (auto gather = dyn_cast<tw::GatherOp>(user); gather && readsPackedRows(gather) && use.getOperandNumber() == 0)
+    if (readsPacked(user, use.getOperandNumber()))
       continue;
     if (auto call = dyn_cast<func::CallOp>(user)) {
       auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
@@ -196,6 +218,9 @@ void PackedWeights::pack() {
       Operation *packed = nullptr;
       if (auto linear = dyn_cast<tw::LinearOp>(user))
         packed = packLinear(b, linear, value, element);
+      else if (auto grouped = dyn_cast<tw::GroupedLinearOp>(user))
+        packed = tw::PackedGroupedLinearOp::create(b, user->getLoc(), grouped.getType(), grouped.getInput(), Value(), Value(),
+                                                   value, grouped.getOffsets(), grouped.getBias(), element);
       else if (auto gather = dyn_cast<tw::GatherOp>(user))
         packed = packGather(b, gather, value, element);
       if (!packed)
@@ -203,7 +228,8 @@ void PackedWeights::pack() {
       LayoutDescriptor layout = cast<StorageType>(type.getElementType()).getLayout();
       receipt::done(user, passFlag, "weights", "reads the weight in its packed layout " + layout.name,
                     {{"layout", layout.name},
-                     {"weight", llvm::formatv("{0}x{1}x{2}", type.getDimSize(0), type.getDimSize(1), type.getElementType())}});
+                     {"weight", llvm::formatv("{0:$[x]}x{1}", llvm::make_range(type.getShape().begin(), type.getShape().end()),
+                                              type.getElementType())}});
       user->replaceAllUsesWith(packed);
       replaced.push_back(user);
     }
@@ -215,7 +241,7 @@ void PackedWeights::pack() {
     auto type = cast<RankedTensorType>(global.getType());
     RankedTensorType packed = *packedType(global, type);
     global->setAttr("tw.element", TypeAttr::get(type.getElementType()));
-    global->setAttr("tw.shape", DenseI64ArrayAttr::get(global.getContext(), type.getShape()));
+    global->setAttr("tw.shape", DenseI64ArrayAttr::get(global.getContext(), matrixShape(type)));
     global->setAttr("tw.layout", StringAttr::get(global.getContext(), cast<StorageType>(type.getElementType()).getLayout().name));
     global.setType(packed);
     if (isa_and_present<ml_program::ExternAttr>(global.getValueAttr()))
@@ -249,7 +275,7 @@ public:
       if (!value)
         return weights.pack();
       if (!isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType())) {
-        user->emitOpError("reads a packed weight of type ") << value.getType() << ", which only tw.linear and tw.gather can";
+        user->emitOpError("reads a packed weight of type ") << value.getType() << ", which only tw.linear, tw.grouped_linear and tw.gather can";
         return signalPassFailure();
       }
       weights.rootsOf(value, unpacked);
@@ -262,6 +288,11 @@ private:
       Value weight;
       if (auto linear = dyn_cast<tw::LinearOp>(op))
         weight = linear.getWeight();
+      // Matrices [in, out] stay as they are, and those of floats that do not end with a group of packed rows.
+      else if (auto grouped = dyn_cast<tw::GroupedLinearOp>(op);
+               grouped && !grouped.getInOut() &&
+               (grouped.getOut() % tw::kPackedGroupRows == 0 || !isa<FloatType>(grouped.getWeight().getType().getElementType())))
+        weight = grouped.getWeight();
       // A table with dynamic rows is an activation.
       else if (auto gather = dyn_cast<tw::GatherOp>(op); gather && readsPackedRows(gather))
         weight = gather.getTable();

@@ -34,13 +34,19 @@ public:
   }
 
   void runOnOperation() override {
-    SmallVector<tw::PackedLinearOp> linears;
-    getOperation().walk([&](tw::PackedLinearOp op) {
+    shared.clear();
+    quantize<tw::PackedLinearOp>();
+    quantize<tw::PackedGroupedLinearOp>();
+  }
+
+private:
+  template <typename Linear> void quantize() {
+    SmallVector<Linear> linears;
+    getOperation().walk([&](Linear op) {
       if (!op.getScales())
         linears.push_back(op);
     });
-    llvm::DenseMap<std::pair<Value, int64_t>, tw::QuantizeRowsOp> shared;
-    for (tw::PackedLinearOp op : linears) {
+    for (Linear op : linears) {
       auto storage = cast<StorageType>(op.getElement());
       auto missed = [&](const Twine &reason, const Twine &advice) {
         receipt::missed(op, passFlag, receiptKind, reason, advice);
@@ -74,18 +80,15 @@ public:
       receipt::done(op, passFlag, receiptKind,
                     "products of int8 activations, one scale for " + Twine(block) +
                         " of them, with the quants as they are");
-      auto integer =
-          tw::PackedLinearOp::create(b, op.getLoc(), op.getType(), quantized.getQuants(), quantized.getScales(),
-                                     quantized.getSums(), op.getWeight(), op.getBias(), op.getElementAttr());
-      op.replaceAllUsesWith(integer.getResult());
-      op.erase();
+      op.getInputMutable().assign(quantized.getQuants());
+      op.getScalesMutable().assign(quantized.getScales());
+      op.getSumsMutable().assign(quantized.getSums());
     }
   }
 
-private:
   /// Pieces of a block in the type's integer form, 0 without one: asks the type to load a block, in a function that is
   /// thrown away.
-  int64_t integerPieces(StorageType storage, tw::PackedLinearOp op) {
+  template <typename Linear> int64_t integerPieces(StorageType storage, Linear op) {
     auto [it, isNew] = pieces.try_emplace(op.getElement(), 0);
     if (!isNew)
       return it->second;
@@ -101,6 +104,7 @@ private:
   }
 
   llvm::DenseMap<Type, int64_t> pieces;
+  llvm::DenseMap<std::pair<Value, int64_t>, tw::QuantizeRowsOp> shared; ///< by input and block
 };
 
 } // namespace

@@ -49,6 +49,21 @@ public:
 
   Value table(StepTable table) override { return kernel.table(table); }
 
+  Value rows(Value value) override {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (!type.isDynamicDim(0))
+      return arith::ConstantIndexOp::create(builder(), loc(), type.getDimSize(0));
+    return kernel.symbol(kernel.rowSymbols().of(value));
+  }
+
+  Value filledRows(Value value) override {
+    tw::RowCount count = tw::RowCount::parse(kernel.rowSymbols().of(value));
+    // Rows of logits are padded by copies of a real one.
+    if (count.base != "N" || !cast<RankedTensorType>(value.getType()).isDynamicDim(0))
+      return rows(value);
+    return kernel.symbol(tw::RowCount{"rows", count.factor}.name());
+  }
+
   Value destination(unsigned index) override {
     Value destination = kernel.output(op->getResult(index));
     failed |= !destination;

@@ -18,7 +18,8 @@ namespace tilewright {
 
 FailureOr<MemoryPtr> packedMemory(Operation *op, Type element, ArrayRef<int64_t> shape, ArrayRef<uint8_t> bytes,
                                   const std::optional<RowPermutation> &permutation) {
-  Packer packer(cast<StorageType>(element).getLayout(), shape[0], shape[1], permutation);
+  Packer packer(cast<StorageType>(element).getLayout(), reference::elementCount(shape.drop_back()), shape.back(),
+                permutation);
   if (bytes.size() != packer.sourceBytes())
     return op->emitError("has ") << bytes.size() << " bytes, wanted " << packer.sourceBytes();
   auto memory = std::make_shared<GuardedMemory>("a packed weight", packer.packedBytes());
