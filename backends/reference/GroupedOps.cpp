@@ -60,6 +60,9 @@ FailureOr<Array<Real>> evaluateGroupedLinear(Operation *op, const Array<Real> &i
                                              const Array<Real> &offsets, const Array<Real> *bias, int64_t out,
                                              bool inOut) {
   int64_t rows = input.shape[0], columns = input.shape[1], groups = offsets.size() - 1;
+  int64_t elements = weight.weight ? elementCount(weight.weight->shape()) : weight.array->size();
+  if (int64_t wanted = out * groups == 0 ? columns : elements / (out * groups); columns != wanted)
+    return op->emitOpError("input has ") << columns << " columns at run time, wanted the weight's " << wanted;
   Array<Real> y = Array<Real>::floats({rows, out});
   int64_t begin = 0;
   for (int64_t g = 0; g <= groups; ++g) {

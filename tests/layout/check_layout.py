@@ -171,6 +171,8 @@ def plugin_names(tree):
                 continue  # how two plugins work together is a test of one of them, left out where the other is absent
             if path.startswith(MAY_NAME_OPS):
                 pattern = rf"(?:plugins/|tilewright_|tilewright::){name}\b"
+            elif re.fullmatch(r"plugins/[^/]+/Golden\w*\.cpp", path):  # words of golden data's attributes
+                pattern = rf"(?:plugins/|tilewright_|tilewright::){name}\b|\b{name}\.[a-z]"
             elif path.startswith("tests/"):
                 pattern = rf"\b(?:{name}\.(?!mlir|cpp|json|h\b|td\b)[a-z]\w*|plugins/{name}|tilewright_{name}|tilewright::{name})\b"
             for number, line in enumerate(text, 1):

@@ -192,3 +192,39 @@ func.func @test_linear_bias() {
   %y = tw.linear %x, %w bias %b : tensor<2x3xf32>, tensor<4x3xf32>, tensor<?xf32> -> tensor<2x4xf32>
   return
 }
+
+// -----
+
+func.func @test_group_rows() {
+  %ids = tw.constant dense<[0, 3]> : tensor<2xi32>
+  // expected-error@+1 {{id 1 is 3, wanted 0 <= id < 3}}
+  %r, %p, %o = tw.group_rows %ids groups 3 per_row 1 : tensor<2xi32> -> tensor<2xi32>, tensor<2xi32>, tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func private @project(%x: tensor<2x?xf32>, %w: tensor<1x4x3xf32>, %o: tensor<2xi32>) {
+  // expected-error@+1 {{input has 2 columns at run time, wanted the weight's 3}}
+  %y = tw.grouped_linear %x, %w offsets %o : tensor<2x?xf32>, tensor<1x4x3xf32>, tensor<2xi32> -> tensor<2x4xf32>
+  return
+}
+func.func @test_grouped_linear() {
+  %a = tw.constant dense<1.0> : tensor<2x2xf32>
+  %x = tw.reshape %a : tensor<2x2xf32> -> tensor<2x?xf32>
+  %w = tw.constant dense<1.0> : tensor<1x4x3xf32>
+  %o = tw.constant dense<[0, 2]> : tensor<2xi32>
+  func.call @project(%x, %w, %o) : (tensor<2x?xf32>, tensor<1x4x3xf32>, tensor<2xi32>) -> ()
+  return
+}
+
+// -----
+
+func.func @test_grouped_linear_offsets() {
+  %x = tw.constant dense<1.0> : tensor<2x3xf32>
+  %w = tw.constant dense<1.0> : tensor<2x4x3xf32>
+  %o = tw.constant dense<[0, 2, 1]> : tensor<3xi32>
+  // expected-error@+1 {{offset 2 is 1, wanted 2 to 2}}
+  %y = tw.grouped_linear %x, %w offsets %o : tensor<2x3xf32>, tensor<2x4x3xf32>, tensor<3xi32> -> tensor<2x4xf32>
+  return
+}

@@ -2,6 +2,7 @@
 // RUN: %tw-opt %s --split-input-file --tile-pack-weights --remark-format=emitRemark --remarks-filter="receipt.*" -o /dev/null 2>&1 | FileCheck %s --check-prefix=RECEIPT
 // RECEIPT-COUNT-2: [Passed] tile-pack-weights | Category:receipt:weights | Function={{layer|step}} | Reason="reads the weight in its packed layout f32_16x32", layout=f32_16x32, weight=199x64xf32
 // RECEIPT: [Passed] tile-pack-weights | Category:receipt:weights | Function=rest | Reason="reads the weight in its packed layout f32_16x32", layout=f32_16x32, weight=32x40xf32
+// RECEIPT: [Passed] tile-pack-weights | Category:receipt:weights | Function=grouped | Reason="reads the weight in its packed layout f32_16x32", layout=f32_16x32, weight=3x32x40xf32
 // RECEIPT-NOT: [Passed]
 
 // Globals, arguments of functions and operands of calls change together; a weight of rank 1 stays.
@@ -68,4 +69,28 @@ func.func @rest(%x: tensor<2x3x40xf32>, %w: tensor<32x40xf32>) -> tensor<2x3x32x
   // CHECK: tw.reshape %[[Y]] : tensor<6x32xf32> -> tensor<2x3x32xf32>
   %y = tw.linear %x, %w : tensor<2x3x40xf32>, tensor<32x40xf32> -> tensor<2x3x32xf32>
   return %y : tensor<2x3x32xf32>
+}
+
+// -----
+
+// The matrices of groups stand one behind the other.
+// CHECK: ml_program.global private @experts({{.*}}) : tensor<6x2x2048xi8> {tw.element = f32, tw.layout = "f32_16x32", tw.shape = array<i64: 96, 40>}
+ml_program.global private @experts(#ml_program.extern : tensor<3x32x40xf32>) : tensor<3x32x40xf32>
+// CHECK-LABEL: func.func @grouped
+func.func @grouped(%x: tensor<?x40xf32>, %o: tensor<4xi32>, %b: tensor<3x32xf32>) -> tensor<?x32xf32> {
+  %w = ml_program.global_load_const @experts : tensor<3x32x40xf32>
+  // CHECK: tw.packed_grouped_linear %{{.*}} weight(%{{.*}} : tensor<6x2x2048xi8>) offsets(%{{.*}} : tensor<4xi32>) bias(%{{.*}} : tensor<3x32xf32>) {element = f32} : tensor<?x40xf32> -> tensor<?x32xf32>
+  %y = tw.grouped_linear %x, %w offsets %o bias %b : tensor<?x40xf32>, tensor<3x32x40xf32>, tensor<4xi32>, tensor<3x32xf32> -> tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
+}
+
+// -----
+
+// Floats whose matrices do not end with a group of packed rows stay as they are, and so do matrices [in, out].
+// CHECK-LABEL: func.func @plain_groups(%{{.*}}: tensor<?x40xf32>, %{{.*}}: tensor<3x20x40xf32>, %{{.*}}: tensor<3x40x32xf32>
+func.func @plain_groups(%x: tensor<?x40xf32>, %w: tensor<3x20x40xf32>, %v: tensor<3x40x32xf32>, %o: tensor<4xi32>) -> (tensor<?x20xf32>, tensor<?x32xf32>) {
+  // CHECK-COUNT-2: tw.grouped_linear
+  %y = tw.grouped_linear %x, %w offsets %o : tensor<?x40xf32>, tensor<3x20x40xf32>, tensor<4xi32> -> tensor<?x20xf32>
+  %z = tw.grouped_linear %x, %v offsets %o {in_out = true} : tensor<?x40xf32>, tensor<3x40x32xf32>, tensor<4xi32> -> tensor<?x32xf32>
+  return %y, %z : tensor<?x20xf32>, tensor<?x32xf32>
 }

@@ -258,6 +258,20 @@ TEST_F(Differentiate, BatchMatmulAndSoftmax) {
       {tensor({2, 3, 4}), tensor({2, 5, 4}), tensor({2, 5, 6})});
 }
 
+TEST_F(Differentiate, Topk) {
+  expectGradients(R"(func.func @f(%x: tensor<?x5xf32>) -> tensor<?x2xf32> {
+    %v, %i = tw.topk %x k 2 : tensor<?x5xf32> -> tensor<?x2xf32>, tensor<?x2xi32>
+    return %v : tensor<?x2xf32>
+  })",
+                  {tensor({3, 5})});
+  // What only chooses has no gradient.
+  expectGradients(R"(func.func @f(%x: tensor<2x2x5xf32>, %y: tensor<2x2x5xf32>) -> tensor<2x2x3xf32> {
+    %v, %i = tw.topk %x take %y k 3 : tensor<2x2x5xf32>, tensor<2x2x5xf32> -> tensor<2x2x3xf32>, tensor<2x2x3xi32>
+    return %v : tensor<2x2x3xf32>
+  })",
+                  {tensor({2, 2, 5}), tensor({2, 2, 5})});
+}
+
 TEST_F(Differentiate, CallsOfOneLayerTwice) {
   expectGradients(R"(
     func.func private @layer(%x: tensor<?x4xf32>, %w: tensor<4x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The `mixture_of_experts` dialect (MixtureOfExperts.td), its golden cases and its block.
+#pragma once
+
+#include "ir/interfaces/Interfaces.h"
+#include "ir/tw/Tw.h"
+
+#include "plugins/mixture_of_experts/MixtureOfExpertsDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "plugins/mixture_of_experts/MixtureOfExperts.h.inc"
+
+namespace tilewright {
+struct BlockForm; // frontend/api/Block.h
+class GoldenCase; // frontend/api/GoldenCase.h
+} // namespace tilewright
+
+namespace tilewright::mixture_of_experts {
+
+/// Graph of a golden case of this technique.
+void buildGolden(GoldenCase &golden);
+
+/// The block of this technique's name.
+BlockForm block();
+
+} // namespace tilewright::mixture_of_experts
