@@ -6,7 +6,7 @@
 // prints a module with one function for each name (all, if none): x is its first argument, then come the parameters
 // with their names and initial values. Plugins are found as every Tilewright program finds them (docs/plugins.md).
 #include "frontend/api/Block.h"
-#include "ir/tw/Tw.h"
+#include "ir/tw/Layers.h"
 #include "passes/api/Stages.h"
 #include "plugins/api/Loader.h"
 
@@ -56,6 +56,11 @@ const Example examples[] = {
     {"rms_norm", [](BlockBuilder &b, mlir::ValueRange in) { return b.block("rms_norm", {{"dim", dim}}, in); }},
     {"swiglu", [](BlockBuilder &b,
                   mlir::ValueRange in) { return b.block("swiglu", {{"dim_in", dim}, {"dim_hidden", 172}}, in); }},
+    // Queries of four heads turned by their positions; the tables of cosines and sines are further results.
+    {"rotary_embedding",
+     [](BlockBuilder &b, mlir::ValueRange in) {
+       return b.block("rotary_embedding", {{"dim", dim / 4}}, tw::splitHeads(b.b, in[0], 4));
+     }},
     // Two of eight experts for each token; the second result is the balance loss.
     {"mixture_of_experts",
      [](BlockBuilder &b, mlir::ValueRange in) {

@@ -45,6 +45,14 @@ TEST(Blocks, Swiglu) {
   expectBlockAgreement("swiglu", {{"dim_in", 8}, {"dim_out", 3}}, {"tensor<?x8xf32>"}, {{5, 8}}, 1e-5);
 }
 
+// Tables are made and applied, or folded into one rotation: the same.
+TEST(Blocks, RotaryEmbedding) {
+  NEEDS("rotary_embedding");
+  for (bool interleaved : {false, true})
+    expectBlockAgreement("rotary_embedding", {{"dim", 8}, {"interleaved", interleaved}},
+                         {"tensor<2x3x?x8xf32>", "tensor<2x1x?x8xf32>"}, {{2, 3, 5, 8}, {2, 1, 5, 8}}, 1e-5);
+}
+
 TEST(Blocks, GroupedQueryAttention) {
   NEEDS("grouped_query_attention");
   std::string text = builtBlock("grouped_query_attention", {{"dim", 12}, {"num_heads", 4}}, {"tensor<2x?x12xf32>"});
