@@ -95,7 +95,7 @@ AttentionOperands<Real> Engine<Real>::attentionOperands(tw::AttentionOp op, Arra
     return length == 0 ? nullptr : &operands[start];
   };
   auto array = [&](unsigned index) { return group(index) ? whole(*group(index)) : nullptr; };
-  enum { Query, Key, Value, State, RowStart, KvLen, Positions, Mask, Bias, Sinks };
+  enum { Query, Key, Value, State, RowStart, KvLen, Positions, Mask, Bias, Sinks, KvStart, KvEnd, PrefixLen, CuSeqlensQ, CuSeqlensKv };
   AttentionOperands<Real> in;
   in.query = array(Query);
   in.key = array(Key);
@@ -106,6 +106,11 @@ AttentionOperands<Real> Engine<Real>::attentionOperands(tw::AttentionOp op, Arra
   in.mask = array(Mask);
   in.bias = array(Bias);
   in.sinks = array(Sinks);
+  in.kvStart = array(KvStart);
+  in.kvEnd = array(KvEnd);
+  in.prefixLen = array(PrefixLen);
+  in.cuSeqlensQ = array(CuSeqlensQ);
+  in.cuSeqlensKv = array(CuSeqlensKv);
   if (const Val *state = group(State))
     in.state = state->state;
   return in;
@@ -205,7 +210,18 @@ FailureOr<SmallVector<Value<Real>>> Engine<Real>::evaluate(Operation *op, ArrayR
         return SmallVector<Val>{{nullptr, nullptr, *state}};
       })
       .Case([&](tw::AttentionOp attention) -> Result {
-        return single(op, evaluateAttention(attention, attentionOperands(attention, operands)));
+        auto results = evaluateAttention(attention, attentionOperands(attention, operands));
+        if (failed(results))
+          return failure();
+        SmallVector<Val> values;
+        for (Array<Real> *array : {&results->out, results->lse ? &*results->lse : nullptr,
+                                   results->weights ? &*results->weights : nullptr})
+          if (array) {
+            auto type = cast<RankedTensorType>(op->getResult(values.size()).getType());
+            roundToType(*array, type.getElementType());
+            values.push_back(of(std::move(*array)));
+          }
+        return values;
       })
       .template Case<check::ExpectEqOp, check::ExpectCloseOp>([&](auto expect) -> Result {
         if (failed(evaluateExpectation(expect, Tensor::from(*whole(operands[0])), Tensor::from(*whole(operands[1])))))

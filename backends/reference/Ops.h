@@ -69,11 +69,16 @@ mlir::FailureOr<StatePtr<Real>> evaluateAppend(tw::AppendOp op, const StatePtr<R
 
 /// Operands by name; what the op does not have is null.
 template <typename Real> struct AttentionOperands {
-  ArrayPtr<Real> query, key, value, rowStart, kvLen, positions, mask, bias, sinks;
+  ArrayPtr<Real> query, key, value, rowStart, kvLen, positions, mask, bias, sinks, kvStart, kvEnd, prefixLen, cuSeqlensQ,
+      cuSeqlensKv;
   StatePtr<Real> state;
 };
+template <typename Real> struct AttentionResults {
+  Array<Real> out;
+  std::optional<Array<Real>> lse, weights; ///< those that are results of the op
+};
 template <typename Real>
-mlir::FailureOr<Array<Real>> evaluateAttention(tw::AttentionOp op, const AttentionOperands<Real> &operands);
+mlir::FailureOr<AttentionResults<Real>> evaluateAttention(tw::AttentionOp op, const AttentionOperands<Real> &operands);
 
 /// Rounds to the element type where that is narrower than f32 (f32 itself in f64 precision stays exact).
 template <typename Real> void roundToType(Array<Real> &array, mlir::Type element);

@@ -293,6 +293,15 @@ llvm::Error Translator::addWeightLoad(const graph::Op &op) {
   return llvm::Error::success();
 }
 
+/// The number of an op's operand groups.
+static size_t operandGroups(const OperationState &state) {
+  Operation *empty = Operation::create(OperationState(state.location, state.name));
+  auto properties = dyn_cast_or_null<DictionaryAttr>(empty->getPropertiesAsAttribute());
+  auto sizes = properties ? properties.getAs<DenseI32ArrayAttr>(kSegments) : DenseI32ArrayAttr();
+  empty->destroy();
+  return sizes ? sizes.size() : 0;
+}
+
 llvm::Error Translator::setAttributes(const graph::Op &op, OperationState &state) {
   RegisteredOperationName registered = *state.name.getRegisteredInfo();
   ArrayRef<StringAttr> known = registered.getAttributeNames();
@@ -313,6 +322,8 @@ llvm::Error Translator::setAttributes(const graph::Op &op, OperationState &state
     if (!grouped)
       return fail("operand_segments: its operands are not grouped");
     SmallVector<int32_t> sizes(numbers(op.operand_segments()).begin(), numbers(op.operand_segments()).end());
+    // Later versions of an op have more groups, behind the others.
+    sizes.resize(std::max(sizes.size(), operandGroups(state)), 0);
     state.addAttribute(kSegments, b.getDenseI32ArrayAttr(sizes));
   } else if (grouped) {
     return fail("operand_segments: found none, wanted the sizes of its operand groups");

@@ -101,11 +101,19 @@ Heads packedProjections(ImplicitLocOpBuilder &b, Value x, Value source, Value we
 Value attention(ImplicitLocOpBuilder &b, Value query, Value key, Value value, const AttentionOptions &options) {
   llvm::SmallVector<int64_t> shape(tensorType(query).getShape());
   shape.back() = tensorType(value).getShape().back();
-  return AttentionOp::create(b, tensorType(query).clone(shape), query, key, value, Value(), Value(), Value(), Value(),
-                             options.mask, options.bias, options.sinks, b.getF64FloatAttr(options.scale),
-                             b.getStringAttr(options.causal),
-                             options.window ? b.getI64IntegerAttr(*options.window) : mlir::IntegerAttr(),
-                             options.softcap ? b.getF64FloatAttr(*options.softcap) : mlir::FloatAttr());
+  auto op = AttentionOp::create(b, tensorType(query).clone(shape), query, key, value, options.scale);
+  if (options.mask)
+    op.getMaskMutable().assign(options.mask);
+  if (options.bias)
+    op.getBiasMutable().assign(options.bias);
+  if (options.sinks)
+    op.getSinksMutable().assign(options.sinks);
+  op.setCausal(options.causal);
+  if (options.window)
+    op.setWindow(*options.window);
+  if (options.softcap)
+    op.setSoftcapAttr(b.getF64FloatAttr(*options.softcap));
+  return op.getResult();
 }
 
 } // namespace tilewright::tw

@@ -252,16 +252,19 @@ Value PagedAttention::rowMaximum(Value scores) {
       [](TileBuilder &s, ValueRange a) -> Value { return arith::MaxNumFOp::create(s.b, s.loc, a[0], a[1]); });
 }
 
+Value PagedAttention::weight(TileBuilder &s, Value score, Value maximum, bool masked) {
+  Value weight = math::Exp2Op::create(s.b, s.loc, s.sub(score, maximum));
+  if (!masked)
+    return weight;
+  return s.select(s.compare(arith::CmpFPredicate::OLE, score, s.f32(kMasked)), s.f32(0.0), weight);
+}
+
 std::pair<Value, Value> PagedAttention::weights(Value scores, Value maximum, Value sums, bool masked) {
   AffineMap elements = t.map(2, {t.d(0), t.d(1)}), perRow = t.map(2, {t.d(0)});
   SmallVector<Value> both = t.generic(ValueRange(maximum), ValueRange{scores, sums}, {perRow, elements, perRow}, "pr",
                                       TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
-                                        Value weight = math::Exp2Op::create(s.b, s.loc, s.sub(a[1], a[0]));
-                                        if (masked) {
-                                          Value hidden = s.compare(arith::CmpFPredicate::OLE, a[1], s.f32(kMasked));
-                                          weight = s.select(hidden, s.f32(0.0), weight);
-                                        }
-                                        return {weight, s.add(a[2], weight)};
+                                        Value w = weight(s, a[1], a[0], masked);
+                                        return {w, s.add(a[2], w)};
                                       }));
   return {both[0], both[1]};
 }

@@ -42,7 +42,9 @@ public:
 
   /// Scores of the item's rows with the keys of page number `page` of the sequence: [M, 64].
   mlir::Value scores(mlir::Value page, bool masked);
-  /// exp2(scores - maximum), 0 for masked keys; adds each row's sum to `sums`. `scores` is overwritten.
+  /// exp2(score - maximum), of scalars; 0 for a masked key.
+  mlir::Value weight(TileBuilder &s, mlir::Value score, mlir::Value maximum, bool masked);
+  /// That for each score; adds each row's sum to `sums`. `scores` is overwritten.
   std::pair<mlir::Value, mlir::Value> weights(mlir::Value scores, mlir::Value maximum, mlir::Value sums, bool masked);
   /// The largest score of each row: [M].
   mlir::Value rowMaximum(mlir::Value scores);
@@ -51,6 +53,9 @@ public:
   mlir::Value accumulate(mlir::Value acc, mlir::Value weights, mlir::Value page, bool masked);
   /// Row maximum and sum of weights before any key: of the sinks, if any.
   std::pair<mlir::Value, mlir::Value> initial();
+  /// A buffer of the type that scores have.
+  mlir::Value filled(llvm::ArrayRef<int64_t> shape, double value) { return t.filled(shape, value); }
+  mlir::Type element() const { return t.b.getF32Type(); }
   /// Runs `body(page, carried, masked)` over all pages with a visible key, `masked` where some key of the page may be
   /// hidden from some row.
   llvm::SmallVector<mlir::Value>

@@ -77,17 +77,29 @@ std::optional<Shape> coreShape(Operation *op) {
       .Case([](GatherOp gather) { return Shape(gather.getGatheredShape()); })
       .Case([](BatchMatmulOp product) { return productShape(product); })
       .Case([](SoftmaxOp softmax) { return shapeOfValue(softmax.getInput()); })
-      .Case([](AttentionOp attention) {
-        Shape shape = shapeOfValue(attention.getQuery());
-        if (attention.getValue())
-          shape.back() = attention.getValue().getType().getShape().back();
-        return shape;
-      })
       .Default([](Operation *other) -> std::optional<Shape> {
         if (other->hasTrait<OpTrait::SameOperandsAndResultShape>() && other->getNumResults() == 1)
           return shapeOfValue(other->getOperand(0));
         return std::nullopt;
       });
+}
+
+/// All results of attention.
+void deriveAttention(AttentionOp op) {
+  AttentionOp::Sizes s = op.getSizes();
+  auto become = [](Value value, ArrayRef<int64_t> shape) {
+    value.setType(cast<RankedTensorType>(value.getType()).clone(shape));
+  };
+  if (op.isRagged())
+    become(op.getResult(), {s.queries, s.heads, s.valueDim});
+  else if (op.getLayout() == "bhtd")
+    become(op.getResult(), {s.batch, s.heads, s.queries, s.valueDim});
+  else
+    become(op.getResult(), {s.batch, s.queries, s.heads, s.valueDim});
+  if (Value lse = op.getLse())
+    become(lse, {s.batch, s.heads, s.queries});
+  if (Value weights = op.getWeights())
+    become(weights, {s.batch, s.heads, s.queries, s.keys});
 }
 
 struct Created : OpBuilder::Listener {
@@ -124,6 +136,10 @@ LogicalResult derive(Operation *op) {
   };
   if (llvm::all_of(op->getResultTypes(), isStatic))
     return success();
+  if (auto attention = dyn_cast<AttentionOp>(op)) {
+    deriveAttention(attention);
+    return success();
+  }
   if (std::optional<Shape> shape = coreShape(op)) {
     Value result = op->getResult(0);
     result.setType(cast<RankedTensorType>(result.getType()).clone(*shape));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/flash_attention/FlashAttention.h"
 
+#include "ir/tw/AttentionMerge.h"
+#include "ir/tw/Build.h"
+
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Verifier.h"
 
 #include "plugins/flash_attention/FlashAttentionDialect.cpp.inc"
@@ -20,34 +24,96 @@ void FlashAttentionDialect::initialize() {
 }
 
 namespace {
-/// The same operands and attributes as a tw.attention that stands in no block yet.
-OwningOpRef<tw::AttentionOp> asCore(AttentionOp op) {
-  OperationState state(op.getLoc(), tw::AttentionOp::getOperationName());
+/// The same operands and attributes as a tw.attention with results of `types`, that stands in no block yet.
+tw::AttentionOp asCore(Operation *op, TypeRange types) {
+  OperationState state(op->getLoc(), tw::AttentionOp::getOperationName());
   state.addOperands(op->getOperands());
-  state.addTypes(op->getResultTypes());
-  state.addAttributes(op->getAttrDictionary().getValue());
-  return OwningOpRef<tw::AttentionOp>(cast<tw::AttentionOp>(Operation::create(state)));
+  state.addTypes(types);
+  for (NamedAttribute attribute : op->getAttrs())
+    if (attribute.getName() != "parts")
+      state.addAttribute(attribute.getName(), attribute.getValue());
+  IRMapping mapping;
+  for (Region &region : op->getRegions())
+    region.cloneInto(state.addRegion(), mapping);
+  return cast<tw::AttentionOp>(Operation::create(state));
+}
+
+/// Exponentials by a polynomial, sums tile by tile; fast may round P and V to bf16.
+NumericsBound boundOf(Value query, StringRef mode) {
+  bool narrow = cast<RankedTensorType>(query.getType()).getElementTypeBitWidth() < 32;
+  return {0.0, mode == "precise" && !narrow ? 1e-4 : 2e-2};
 }
 } // namespace
 
 LogicalResult AttentionOp::verify() {
   // (C1) One set of rules: the core op's.
-  return asCore(*this)->verifyInvariants();
+  return OwningOpRef<tw::AttentionOp>(asCore(*this, getResultTypes()))->verifyInvariants();
 }
 
 FailureOr<SmallVector<Value>> AttentionOp::lowerToReference(OpBuilder &builder) {
-  Operation *core = builder.insert(asCore(*this).release());
-  return SmallVector<Value>{core->getResult(0)};
+  return SmallVector<Value>(builder.insert(asCore(*this, getResultTypes()).getOperation())->getResults());
 }
 
 StringRef AttentionOp::getFusionKind() { return "attention"; }
 
 StringRef AttentionOp::describeFusion() { return "attention by tiles with an online softmax"; }
 
-NumericsBound AttentionOp::getNumericsBound(StringRef mode) {
-  // Exponentials by a polynomial, sums tile by tile; fast may round P and V to bf16.
-  bool narrow = getQuery().getType().getElementTypeBitWidth() < 32;
-  return {0.0, mode == "precise" && !narrow ? 1e-4 : 2e-2};
+NumericsBound AttentionOp::getNumericsBound(StringRef mode) { return boundOf(getQuery(), mode); }
+
+/// The types of one part's results.
+static SmallVector<Type> partTypes(PartialsOp op) {
+  return llvm::map_to_vector(op->getResultTypes(), [](Type type) -> Type {
+    auto tensor = cast<RankedTensorType>(type);
+    return tensor.clone(tensor.getShape().drop_front());
+  });
 }
+
+LogicalResult PartialsOp::verify() {
+  if (static_cast<int64_t>(getParts()) < 2) // (C2)
+    return emitOpError("parts is ") << static_cast<int64_t>(getParts()) << ", wanted at least 2";
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  };
+  if (getState() || getCuSeqlensQ() || getSinks() || !llvm::all_of(getOperandTypes(), isStatic)) // (C3)
+    return emitOpError("wants the dense form of static shapes, without cu_seqlens_q and sinks");
+  for (Value result : getResults()) // (C4)
+    if (auto type = cast<RankedTensorType>(result.getType());
+        type.getRank() < 1 || type.getDimSize(0) != static_cast<int64_t>(getParts()) || type.getElementTypeBitWidth() < 32)
+      return emitOpError("has a result of type ") << type << ", wanted " << getParts() << " parts of f32 or f64";
+  return OwningOpRef<tw::AttentionOp>(asCore(*this, partTypes(*this)))->verifyInvariants(); // (C1)
+}
+
+FailureOr<SmallVector<Value>> PartialsOp::lowerToReference(OpBuilder &builder) {
+  ImplicitLocOpBuilder b(getLoc(), builder);
+  SmallVector<Type> types = partTypes(*this);
+  SmallVector<Value> outs, lses;
+  const int64_t batches = getQuery().getType().getDimSize(0), parts = getParts();
+  const int64_t rowDim = getLayout() == "bhtd" ? 2 : 1;
+  auto keyType = cast<RankedTensorType>((getKey() ? getKey() : getQuery()).getType());
+  const int64_t keys = keyType.getDimSize(rowDim), size = llvm::divideCeil(keys, parts);
+  auto stacked = [&](Value value) {
+    SmallVector<int64_t> shape(tw::tensorType(value).getShape());
+    shape.insert(shape.begin(), 1);
+    return tw::reshape(b, value, shape);
+  };
+  for (int64_t part = 0; part < parts; ++part) {
+    auto [from, to] = tw::keyRange(b, batches, std::min(part * size, keys), std::min((part + 1) * size, keys),
+                                   getKvStart(), getKvEnd());
+    auto core = asCore(*this, types);
+    b.insert(core.getOperation());
+    core.getKvStartMutable().assign(from);
+    core.getKvEndMutable().assign(to);
+    outs.push_back(stacked(core.getResult()));
+    lses.push_back(stacked(core.getLse()));
+  }
+  return SmallVector<Value>{tw::concat(b, 0, outs), tw::concat(b, 0, lses)};
+}
+
+StringRef PartialsOp::getFusionKind() { return "attention"; }
+
+StringRef PartialsOp::describeFusion() { return "attention by tiles with an online softmax, keys in parts"; }
+
+NumericsBound PartialsOp::getNumericsBound(StringRef mode) { return boundOf(getQuery(), mode); }
 
 } // namespace tilewright::flash_attention

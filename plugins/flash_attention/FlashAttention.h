@@ -2,6 +2,7 @@
 // The `flash_attention` dialect (FlashAttention.td) and its pass.
 #pragma once
 
+#include "frontend/api/GoldenCase.h"
 #include "ir/interfaces/Interfaces.h"
 #include "ir/tw/Tw.h"
 
@@ -20,6 +21,16 @@ namespace tilewright::flash_attention {
 
 /// Why there is no flash kernel for this attention: the first condition that fails. Empty when there is one.
 std::string missingKernel(tw::AttentionOp op);
+
+/// Attention with its keys in `parts`, joined again by core ops: the same results. The op, of a dense form without
+/// cu_seqlens and of static shapes, is replaced.
+mlir::SmallVector<mlir::Value> splitKeys(AttentionOp op, int64_t parts);
+
+/// Golden cases of attention; those of one query row with the keys in four parts.
+void buildGolden(GoldenCase &c);
+
+/// flash-attention-split-keys (stage fuse): cuts keys in parts where few rows meet many keys.
+std::unique_ptr<mlir::Pass> createSplitKeys();
 
 /// flash-attention-fuse (stage fuse): turns tw.attention into flash_attention.attention where there is a kernel for it.
 std::unique_ptr<mlir::Pass> createFuse();

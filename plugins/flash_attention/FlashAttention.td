@@ -3,7 +3,7 @@
 #define TILEWRIGHT_PLUGINS_FLASH_ATTENTION
 
 include "ir/interfaces/Interfaces.td"
-include "ir/tw/TwBase.td"
+include "ir/tw/AttentionForm.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def FlashAttention_Dialect : Dialect {
@@ -21,15 +21,13 @@ def FlashAttention_Dialect : Dialect {
   let dependentDialects = ["::tilewright::tw::TwDialect"];
 }
 
-def FlashAttention_CausalKind : Tw_OneOf<["none", "end", "start"]>;
-
-def FlashAttention_AttentionOp : Op<FlashAttention_Dialect, "attention", [Pure, AttrSizedOperandSegments,
+def FlashAttention_AttentionOp : Op<FlashAttention_Dialect, "attention", [Pure, AttrSizedOperandSegments, IsolatedFromAbove,
     DeclareOpInterfaceMethods<ReferenceLowering>, DeclareOpInterfaceMethods<NumericsContract>,
     DeclareOpInterfaceMethods<WholeKernel>, DeclareOpInterfaceMethods<FusionCandidate, ["describeFusion"]>]> {
   let summary = "tw.attention by tiles with an online softmax";
   let description = [{
-    Operands, attributes and meaning are those of `tw.attention`, to which this op lowers as its reference. It is made by
-    `flash-attention-fuse` in the stage `fuse` where there is a kernel for the variant, and has no gradient.
+    Operands, attributes, results and meaning are those of `tw.attention`, to which this op lowers as its reference. It is
+    made by `flash-attention-fuse` in the stage `fuse` where there is a kernel for the variant, and has no gradient.
 
     Example:
     ```mlir
@@ -40,16 +38,39 @@ def FlashAttention_AttentionOp : Op<FlashAttention_Dialect, "attention", [Pure, 
     Constraints:
     - (C1) those of `tw.attention`.
   }];
-  let arguments = (ins
-    Tw_FloatTensor:$query, Optional<Tw_FloatTensor>:$key, Optional<Tw_FloatTensor>:$value,
-    Optional<Tw_StateType>:$state, Optional<Tw_I32Tensor>:$row_start, Optional<Tw_I32Tensor>:$kv_len, Optional<Tw_I32Tensor>:$positions,
-    Optional<Tw_BoolTensor>:$mask, Optional<Tw_FloatTensor>:$bias, Optional<Tw_FloatTensor>:$sinks,
-    F64Attr:$scale, DefaultValuedAttr<FlashAttention_CausalKind, "\"none\"">:$causal, OptionalAttr<Tw_I64Attr>:$window, OptionalAttr<F64Attr>:$softcap);
-  let results = (outs Tw_FloatTensor:$result);
-  let assemblyFormat = [{ `query` `(` $query `:` type($query) `)` (`key` `(` $key^ `:` type($key) `)`)? (`value` `(` $value^ `:` type($value) `)`)?
-    (`state` `(` $state^ `:` type($state) `)`)? (`row_start` `(` $row_start^ `:` type($row_start) `)`)? (`kv_len` `(` $kv_len^ `:` type($kv_len) `)`)?
-    (`positions` `(` $positions^ `:` type($positions) `)`)? (`mask` `(` $mask^ `:` type($mask) `)`)? (`bias` `(` $bias^ `:` type($bias) `)`)?
-    (`sinks` `(` $sinks^ `:` type($sinks) `)`)? attr-dict `->` type($result) }];
+  let arguments = Tw_Attention.operands;
+  let results = Tw_Attention.outputs;
+  let regions = Tw_Attention.scoreRegion;
+  let assemblyFormat = Tw_Attention.syntax;
+  let extraClassDeclaration = Tw_Attention.declarations;
+  let hasVerifier = 1;
+}
+
+def FlashAttention_PartialsOp : Op<FlashAttention_Dialect, "partials", [Pure, AttrSizedOperandSegments, IsolatedFromAbove,
+    DeclareOpInterfaceMethods<ReferenceLowering>, DeclareOpInterfaceMethods<NumericsContract>,
+    DeclareOpInterfaceMethods<WholeKernel>, DeclareOpInterfaceMethods<FusionCandidate, ["describeFusion"]>]> {
+  let summary = "Attention over each of several parts of the keys";
+  let description = [{
+    `tw.attention` of the dense form, done for the keys `p * c <= j < (p + 1) * c`, `c = ceil(S / parts)`, of each part p: its
+    output and the logarithm of its sum of exponentials (-inf, and output 0, where a row has no key in the part). The parts
+    are work items of one kernel, so that a query of few rows (one step of generation) occupies more than one thread.
+    `flash-attention-split-keys` makes it, together with the core ops that join the parts.
+
+    Example:
+    ```mlir
+    %o, %lse = flash_attention.partials query(%q : tensor<1x8x1x64xf32>) key(%k : tensor<1x1x4096x64xf32>) value(%v : tensor<1x1x4096x64xf32>)
+           {scale = 0.125 : f64, causal = "end", parts = 8 : i64} -> tensor<8x1x8x1x64xf32>, tensor<8x1x8x1xf32>
+    ```
+    Constraints:
+    - (C1) those of `tw.attention`, the results apart. (C2) parts is at least 2.
+    - (C3) dense, without cu_seqlens and sinks, of static shapes. (C4) results `[parts, ...]` of f32 or f64: that of
+      `tw.attention`, and `[parts,B,H,T]`.
+  }];
+  let arguments = !con(Tw_Attention.operands, (ins Tw_I64Attr:$parts));
+  let results = (outs Tw_FloatTensor:$result, Tw_FloatTensor:$lse);
+  let regions = Tw_Attention.scoreRegion;
+  let assemblyFormat = !subst("(`,` type($extra)^)?", "`,` type($lse)", Tw_Attention.syntax);
+  let extraClassDeclaration = [{ ::mlir::Value getWeights() { return {}; } }];
   let hasVerifier = 1;
 }
 

@@ -24,7 +24,8 @@ public:
     for (tw::AttentionOp op : candidates) {
       if (std::string fault = missingKernel(op); !fault.empty()) {
         receipt::missed(op, passFlag, "attention", fault,
-                        "keep keys and values in an f32 state (tw.append) and let attention read it, with f32 queries");
+                        op.getWeights() ? "do not ask for the weights"
+                                        : "keep queries and the state's keys and values in f32, without chunks");
         continue;
       }
       receipt::done(op, passFlag, "attention", "attention by tiles with an online softmax");
@@ -33,6 +34,8 @@ public:
       state.addOperands(op->getOperands());
       state.addTypes(op->getResultTypes());
       state.addAttributes(op->getAttrDictionary().getValue());
+      for (Region &region : op->getRegions())
+        state.addRegion()->takeBody(region);
       Operation *fused = builder.create(state);
       op->replaceAllUsesWith(fused);
       op->erase();
@@ -42,8 +45,12 @@ public:
 } // namespace
 
 std::string missingKernel(tw::AttentionOp op) {
-  if (!op.getState())
-    return "keys and values are tensors (the dense form); the kernel reads a state";
+  if (op.getWeights())
+    return "the weights themselves are asked for, which the kernel never holds at once";
+  if (!op.isRagged())
+    return "";
+  if (op.getChunk())
+    return "the kernel over a state has no chunks";
   RankedTensorType query = op.getQuery().getType();
   auto isF32 = [](RankedTensorType type) { return type.getElementType().isF32(); };
   if (!isF32(query) || !llvm::all_of(op.getState().getType().getBuffers(), isF32))

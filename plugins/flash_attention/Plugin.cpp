@@ -2,7 +2,7 @@
 #include "plugins/api/PluginNote.h"
 #include "plugins/flash_attention/FlashAttention.h"
 
-TILEWRIGHT_PLUGIN_NOTE("", "dialect:flash_attention pass:flash-attention-fuse")
+TILEWRIGHT_PLUGIN_NOTE("", "dialect:flash_attention pass:flash-attention-fuse pass:flash-attention-split-keys")
 
 extern "C" const tw_plugin *tilewrightPlugin() {
   static const tw_plugin plugin = {
@@ -15,8 +15,12 @@ extern "C" const tw_plugin *tilewrightPlugin() {
         registry->add({"fuse", "flash-attention-fuse", {}, {}, {}, [](const tilewright::PipelineOptions &) {
                          return tilewright::flash_attention::createFuse();
                        }});
+        registry->add({"fuse", "flash-attention-split-keys", {}, {"flash-attention-fuse"}, {},
+                       [](const tilewright::PipelineOptions &) { return tilewright::flash_attention::createSplitKeys(); }});
       },
-      nullptr,
+      [](tw_golden_registry *registry) {
+        registry->add("flash_attention", tilewright::flash_attention::buildGolden);
+      },
       [](tw_block_registry *registry) { tilewright::flash_attention::registerBlocks(*registry); }};
   return &plugin;
 }

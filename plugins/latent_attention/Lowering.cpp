@@ -83,10 +83,14 @@ Value overState(ImplicitLocOpBuilder &b, AttentionOp op) {
   auto latents = rows.clone({rows.getDimSize(0), op.heads(), op.rank()});
   Value query = AbsorbOp::create(b, latents, "key", op.getQNope(), op.getUpWeight());
   query = tw::concat(b, 2, {query, op.getQRope()});
-  Value sums = tw::AttentionOp::create(
-      b, latents, query, Value(), Value(), op.getState(), op.getRowStart(), op.getKvLen(), op.getPositions(), Value(),
-      Value(), Value(), b.getF64FloatAttr(op.scaleOrDefault()), op.getCausalAttr(), op.getWindowAttr(), FloatAttr());
-  return AbsorbOp::create(b, op.getType(), "value", sums, op.getUpWeight());
+  auto sums = tw::AttentionOp::create(b, latents, query, Value(), Value(), op.scaleOrDefault());
+  sums.getStateMutable().assign(op.getState());
+  sums.getRowStartMutable().assign(op.getRowStart());
+  sums.getKvLenMutable().assign(op.getKvLen());
+  sums.getPositionsMutable().assign(op.getPositions());
+  sums.setCausalAttr(op.getCausalAttr());
+  sums.setWindowAttr(op.getWindowAttr());
+  return AbsorbOp::create(b, op.getType(), "value", sums.getResult(), op.getUpWeight());
 }
 
 } // namespace

@@ -362,9 +362,19 @@ void Candidate::raise() {
   if (path.finiteFill && rowsMayBeEmpty)
     what += "; rows whose keys are all masked now give 0 instead of the mean of the values";
   receipt::done(product, passFlag, "attention", what);
-  Value result = tw::AttentionOp::create(
-      b, typeOf(query).clone(shape), heads[0], heads[1], heads[2], Value(), Value(), Value(), Value(), mask, bias, sinks,
-      b.getF64FloatAttr(path.scale), b.getStringAttr(causal), window, path.softcap ? b.getF64FloatAttr(*path.softcap) : FloatAttr());
+  auto attention =
+      tw::AttentionOp::create(b, typeOf(query).clone(shape), heads[0], heads[1], heads[2], path.scale);
+  if (mask)
+    attention.getMaskMutable().assign(mask);
+  if (bias)
+    attention.getBiasMutable().assign(bias);
+  if (sinks)
+    attention.getSinksMutable().assign(sinks);
+  attention.setCausal(causal);
+  attention.setWindowAttr(window);
+  if (path.softcap)
+    attention.setSoftcapAttr(b.getF64FloatAttr(*path.softcap));
+  Value result = attention.getResult();
   if (product.getType().getElementType() != typeOf(result).getElementType())
     result = tw::castTo(b, result, product.getType().getElementType());
   if (result.getType() != product.getType())

@@ -7,6 +7,7 @@ void addCoreCases(GoldenRegistry &registry) {
   registry.addHost("sampling", computeSampling);
   registry.add("encoder_block", buildEncoderLayer);
   registry.add("decoder_block", buildDecoderLayer);
+  registry.add("attention", buildAttention);
 }
 
 } // namespace tilewright

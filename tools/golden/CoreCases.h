@@ -13,6 +13,9 @@ void addCoreCases(GoldenRegistry &registry);
 void buildEncoderLayer(GoldenCase &c);
 void buildDecoderLayer(GoldenCase &c);
 
+/// tw.attention over the stored queries, keys and values.
+void buildAttention(GoldenCase &c);
+
 /// What a sampler chooses from, [B, V], computed by the sampler that generates text.
 void computeSampling(GoldenHostCase &c);
 

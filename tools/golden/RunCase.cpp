@@ -68,6 +68,26 @@ Outputs compileAndRun(ModuleOp module, const GoldenCase &golden, const StageRegi
   return failed(function) ? Outputs(failure()) : (*function)->run(argumentsOf(golden));
 }
 
+/// Attention that stays unfused for these reasons of its receipts is as it should be.
+constexpr std::pair<StringLiteral, StringLiteral> mayStayUnfused[] = {
+    {"the weights themselves are asked for", "a kernel that holds no row of scores at once cannot give them"},
+};
+
+/// Why a compiled case has not done what it should; empty when it has. `receipts` are the case's own. That no op runs in
+/// the interpreter needs no receipt: a program in which something is left beside dispatches does not run at all.
+std::string fusionFault(ArrayRef<Receipt> receipts) {
+  auto isMissed = [](const Receipt &receipt) { return receipt.kind == "attention" && !receipt.done; };
+  for (const Receipt &receipt : receipts)
+    for (const auto &[reason, why] : mayStayUnfused)
+      if (isMissed(receipt) && StringRef(receipt.reason).starts_with(reason))
+        return {};
+  // What has not become a fused kernel by then, whichever pass said so before.
+  for (const Receipt &receipt : receipts)
+    if (isMissed(receipt) && receipt.stage == "tile")
+      return "attention was not fused: " + receipt.reason;
+  return {};
+}
+
 /// The widest contract of the ops in the graph: under `fast` it may add to what f32 allows.
 NumericsBound contractOf(ModuleOp module, StringRef numerics) {
   NumericsBound widest;
@@ -173,9 +193,15 @@ CaseResult runCase(const StoredCase &stored, const GoldenRegistry &builders, con
   if (!main || failed(verify(*module)))
     return {Outcome::Failed, "the graph is not valid: " + said};
 
+  size_t earlier = run.receipts ? run.receipts->receipts().size() : 0;
   Outputs outputs = run.compiled ? compileAndRun(*module, golden, stages, run) : interpret(*module, golden);
   if (failed(outputs))
     return {Outcome::Failed, said.empty() ? std::string("no result") : said};
+  if (run.compiled && run.receipts) {
+    std::vector<Receipt> all = run.receipts->receipts();
+    if (std::string fault = fusionFault(ArrayRef(all).drop_front(earlier)); !fault.empty())
+      return {Outcome::Failed, fault};
+  }
   bool fast = run.compiled && run.numerics == "fast";
   return compare(stored, golden.results(), *outputs, fast ? contractOf(*module, "fast") : NumericsBound());
 }

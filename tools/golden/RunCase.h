@@ -2,6 +2,7 @@
 // Builds a golden case's graph, runs it on a backend and compares.
 #pragma once
 
+#include "passes/api/Receipts.h"
 #include "passes/api/Stages.h"
 #include "tools/golden/StoredCase.h"
 
@@ -17,6 +18,7 @@ struct CaseResult {
 struct GoldenRun {
   bool compiled = false;            ///< the CPU backend, else the interpreter in f64
   std::string numerics = "precise"; ///< of the CPU backend
+  const ReceiptCollector *receipts = nullptr; ///< of the context, for the CPU backend: attention must be fused
 };
 
 CaseResult runCase(const StoredCase &stored, const GoldenRegistry &builders, const StageRegistry &stages,

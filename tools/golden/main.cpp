@@ -73,7 +73,12 @@ int main(int argc, char **argv) {
     return badInput(files.takeError());
   mlir::MLIRContext context(host.dialects);
   context.loadAllAvailableDialects();
-  GoldenRun run{backend == "cpu", numerics};
+  ReceiptCollector receipts;
+  if (llvm::Error error = receipts.install(context, &host.stages)) {
+    llvm::WithColor::error(llvm::errs(), "check-golden") << llvm::toString(std::move(error)) << "\n";
+    return WorkFailed;
+  }
+  GoldenRun run{backend == "cpu", numerics, &receipts};
   // The linker in this process takes back what the command line has set.
   const std::string wanted = filter, where = folder;
   unsigned counts[3] = {};
