@@ -526,8 +526,6 @@ Value DenseAttention::accumulate(Value acc, Value weights, Value tile, bool) {
                      [&](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(a[0], widened(s, a[1]))); });
   };
   const bool hides = lows || mask || bias || spec.score || allKeys % keys != 0;
-  if (!hides)
-    return product(acc);
   // The value of a hidden key does not count, whatever it is; 0 * NaN would.
   auto carefully = [&](Value state) {
     return t.loop(t.constant(0), t.constant(keys), state, [&](Value j, ValueRange inner) -> SmallVector<Value> {
@@ -539,6 +537,10 @@ Value DenseAttention::accumulate(Value acc, Value weights, Value tile, bool) {
                         })};
     })[0];
   };
+  if (!hides && keys > 1)
+    return product(acc);
+  if (keys == 1) // no product: one key has no loop that would carry its sums
+    return carefully(acc);
   return choose(t, hasNonFinite(v), acc, carefully, product);
 }
 

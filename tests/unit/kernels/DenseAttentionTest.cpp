@@ -64,7 +64,7 @@ const Variant kVariants[] = {
     {"startWindow", ", causal = \"start\", window = 2 : i64"},
     {"softcap", ", softcap = 0.7 : f64"},
     {"mask", "", "TS"},
-    {"maskPerHead", ", causal = \"end\"", "HTS"},
+    {"maskPerHead", ", causal = \"end\"", "1HTS"},
     {"maskPerBatch", "", "B1TS"},
     {"bias", "", nullptr, "1HTS"},
     {"biasFull", ", softcap = 1.5 : f64", nullptr, "BHTS"},
