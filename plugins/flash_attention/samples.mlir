@@ -45,6 +45,59 @@ func.func @core(%q: tensor<?x4x8xf32>, %k: tensor<?x2x8xf32>, %v: tensor<?x2x8xf
 
 // -----
 
+func.func @parts(%q: tensor<1x4x1x8xf32>, %k: tensor<1x2x9x8xf32>, %v: tensor<1x2x9x6xf32>) -> (tensor<3x1x4x1x6xf32>, tensor<3x1x4x1xf32>) {
+  %o, %l = flash_attention.partials query(%q : tensor<1x4x1x8xf32>) key(%k : tensor<1x2x9x8xf32>) value(%v : tensor<1x2x9x6xf32>)
+      {scale = 0.35 : f64, causal = "end", parts = 3 : i64} -> tensor<3x1x4x1x6xf32>, tensor<3x1x4x1xf32>
+  return %o, %l : tensor<3x1x4x1x6xf32>, tensor<3x1x4x1xf32>
+}
+
+// -----
+
+// For flash-attention-split-keys.
+func.func @many_keys(%q: tensor<1x2x1x4xf32>, %k: tensor<1x1x1030x4xf32>) -> tensor<1x2x1x4xf32> {
+  %o = flash_attention.attention query(%q : tensor<1x2x1x4xf32>) key(%k : tensor<1x1x1030x4xf32>) value(%k : tensor<1x1x1030x4xf32>)
+      {scale = 0.5 : f64} -> tensor<1x2x1x4xf32>
+  return %o : tensor<1x2x1x4xf32>
+}
+
+// -----
+
+func.func @partials_c1(%q: tensor<1x5x1x8xf32>, %k: tensor<1x2x9x8xf32>) {
+  // expected-error@below {{'tw.attention' op has 5 query heads and 2 key/value heads}}
+  %o, %l = flash_attention.partials query(%q : tensor<1x5x1x8xf32>) key(%k : tensor<1x2x9x8xf32>) value(%k : tensor<1x2x9x8xf32>)
+      {scale = 0.35 : f64, parts = 3 : i64} -> tensor<3x1x5x1x8xf32>, tensor<3x1x5x1xf32>
+  return
+}
+
+// -----
+
+func.func @partials_c2(%q: tensor<1x4x1x8xf32>, %k: tensor<1x2x9x8xf32>) {
+  // expected-error@below {{parts is 1, wanted at least 2}}
+  %o, %l = flash_attention.partials query(%q : tensor<1x4x1x8xf32>) key(%k : tensor<1x2x9x8xf32>) value(%k : tensor<1x2x9x8xf32>)
+      {scale = 0.35 : f64, parts = 1 : i64} -> tensor<1x1x4x1x8xf32>, tensor<1x1x4x1xf32>
+  return
+}
+
+// -----
+
+func.func @partials_c3(%q: tensor<1x4x1x8xf32>, %k: tensor<1x2x9x8xf32>, %s: tensor<4xf32>) {
+  // expected-error@below {{wants the dense form of static shapes, without cu_seqlens_q and sinks}}
+  %o, %l = flash_attention.partials query(%q : tensor<1x4x1x8xf32>) key(%k : tensor<1x2x9x8xf32>) value(%k : tensor<1x2x9x8xf32>)
+      sinks(%s : tensor<4xf32>) {scale = 0.35 : f64, parts = 2 : i64} -> tensor<2x1x4x1x8xf32>, tensor<2x1x4x1xf32>
+  return
+}
+
+// -----
+
+func.func @partials_c4(%q: tensor<1x4x1x8xf32>, %k: tensor<1x2x9x8xf32>) {
+  // expected-error@below {{has a result of type 'tensor<3x1x4x1x8xf32>', wanted 2 parts of f32 or f64}}
+  %o, %l = flash_attention.partials query(%q : tensor<1x4x1x8xf32>) key(%k : tensor<1x2x9x8xf32>) value(%k : tensor<1x2x9x8xf32>)
+      {scale = 0.35 : f64, parts = 2 : i64} -> tensor<3x1x4x1x8xf32>, tensor<2x1x4x1xf32>
+  return
+}
+
+// -----
+
 // The rules are tw.attention's, and so are the messages.
 
 func.func @attention_c1(%q: tensor<1x5x3x8xf32>, %k: tensor<1x2x4x8xf32>) {

@@ -159,8 +159,13 @@ Value Candidate::toScores(const ScoreTerm &term) {
     // A shape of rank 3 behind scores [B * H, T, S] or [B, Hkv, G, T, S] would mean other dimensions than in [B, H, T, S].
     const bool sameLead = ArrayRef<int64_t>(term.lead) == ArrayRef<int64_t>(lead);
     const bool allOnes = llvm::all_of(shape.drop_back(2), [](int64_t size) { return size == 1; });
-    if (fits(shape) && (sameLead || allOnes))
-      return candidate;
+    if (fits(shape) && (sameLead || allOnes)) {
+      if (shape.size() != 3)
+        return candidate;
+      // Of rank 3, attention's are [B, T, S]; these are [H, T, S].
+      if (Value full = reshaped(candidate, {1, shape[0], shape[1], shape[2]}))
+        return full;
+    }
     if (allOnes)
       if (Value two = reshaped(candidate, shape.take_back(2)))
         return two;

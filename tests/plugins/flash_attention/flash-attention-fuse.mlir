@@ -16,8 +16,8 @@ func.func @ragged(%q: tensor<?x9x64xf32>, %s: !state, %r: tensor<?xi32>, %l: ten
 }
 
 // CHECK-LABEL: func.func @dense
-// CHECK: tw.attention
-// RECEIPT-DAG: [Missed] flash-attention-fuse | Category:receipt:attention | Function=dense | Reason="keys and values are tensors (the dense form); the kernel reads a state"
+// CHECK: flash_attention.attention query(%{{.*}} : tensor<1x2x3x8xf32>) key(
+// RECEIPT-DAG: [Passed] flash-attention-fuse | Category:receipt:attention | Function=dense | Reason="attention by tiles with an online softmax"
 func.func @dense(%q: tensor<1x2x3x8xf32>) -> tensor<1x2x3x8xf32> {
   %o = tw.attention query(%q : tensor<1x2x3x8xf32>) key(%q : tensor<1x2x3x8xf32>) value(%q : tensor<1x2x3x8xf32>) {scale = 1.0 : f64} -> tensor<1x2x3x8xf32>
   return %o : tensor<1x2x3x8xf32>
@@ -29,4 +29,35 @@ func.func @dense(%q: tensor<1x2x3x8xf32>) -> tensor<1x2x3x8xf32> {
 func.func @all(%q: tensor<?x9x64xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>, %k: tensor<9xf32>) -> tensor<?x9x64xf32> {
   %o = tw.attention query(%q : tensor<?x9x64xf32>) state(%s : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>) positions(%p : tensor<?xi32>) sinks(%k : tensor<9xf32>) {causal = "end", scale = 0.125 : f64, softcap = 5.0 : f64, window = 7 : i64} -> tensor<?x9x64xf32>
   return %o : tensor<?x9x64xf32>
+}
+
+// CHECK-LABEL: func.func @weights
+// CHECK: tw.attention
+// RECEIPT-DAG: [Missed] flash-attention-fuse | Category:receipt:attention | Function=weights | Reason="the weights themselves are asked for, which the kernel never holds at once", ToChange="do not ask for the weights"
+func.func @weights(%q: tensor<1x2x3x8xf32>) -> tensor<1x2x3x3xf32> {
+  %o, %w = tw.attention query(%q : tensor<1x2x3x8xf32>) key(%q : tensor<1x2x3x8xf32>) value(%q : tensor<1x2x3x8xf32>) {scale = 1.0 : f64} -> tensor<1x2x3x8xf32>, tensor<1x2x3x3xf32>
+  return %w : tensor<1x2x3x3xf32>
+}
+
+// CHECK-LABEL: func.func @chunks
+// CHECK: tw.attention
+// RECEIPT-DAG: [Missed] flash-attention-fuse | Category:receipt:attention | Function=chunks | Reason="the kernel over a state has no chunks", ToChange="keep queries and the state's keys and values in f32, without chunks"
+func.func @chunks(%q: tensor<?x9x64xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>) -> tensor<?x9x64xf32> {
+  %o = tw.attention query(%q : tensor<?x9x64xf32>) state(%s : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>) positions(%p : tensor<?xi32>) {causal = "end", scale = 0.125 : f64, chunk = 4 : i64} -> tensor<?x9x64xf32>
+  return %o : tensor<?x9x64xf32>
+}
+
+// A region goes along.
+// CHECK-LABEL: func.func @region
+// CHECK: flash_attention.attention
+// CHECK: arith.mulf
+// CHECK: tw.yield
+func.func @region(%q: tensor<1x2x3x8xf32>) -> tensor<1x2x3x8xf32> {
+  %o = tw.attention query(%q : tensor<1x2x3x8xf32>) key(%q : tensor<1x2x3x8xf32>) value(%q : tensor<1x2x3x8xf32>)
+    score {
+    ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+      %twice = arith.mulf %s, %s : f32
+      tw.yield %twice : f32
+    } {scale = 1.0 : f64} -> tensor<1x2x3x8xf32>
+  return %o : tensor<1x2x3x8xf32>
 }

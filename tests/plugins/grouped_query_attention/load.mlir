@@ -2,7 +2,7 @@
 // RUN: %tw-opt --plugin=%plugins/libtilewright_grouped_query_attention.so --grouped-query-attention-share %s | FileCheck %s
 // RUN: not %tw-opt --no-plugin grouped_query_attention --grouped-query-attention-share %s 2>&1 | FileCheck %s --check-prefix=HIDDEN
 // Without it attention stays as it is written.
-// RUN: %tw-opt --no-plugin grouped_query_attention --tilewright-stages %s | FileCheck %s
+// RUN: %tw-opt --no-plugin grouped_query_attention --no-plugin flash_attention --tilewright-stages %s | FileCheck %s
 
 // CHECK: tw.attention
 // HIDDEN: Unknown command line argument '--grouped-query-attention-share'
