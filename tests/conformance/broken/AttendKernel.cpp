@@ -9,11 +9,12 @@ namespace tilewright::broken {
 using namespace mlir;
 
 FailureOr<SmallVector<Value>> AttendOp::lowerToReference(OpBuilder &builder) {
-  Value result =
-      tw::AttentionOp::create(builder, getLoc(), getType(), getQuery(), Value(), Value(), getState(), getRowStart(),
-                              getKvLen(), getPositions(), Value(), Value(), Value(), builder.getF64FloatAttr(1.0),
-                              builder.getStringAttr("none"), IntegerAttr(), FloatAttr());
-  return SmallVector<Value>{result};
+  auto attention = tw::AttentionOp::create(builder, getLoc(), getType(), getQuery(), Value(), Value(), 1.0);
+  attention.getStateMutable().assign(getState());
+  attention.getRowStartMutable().assign(getRowStart());
+  attention.getKvLenMutable().assign(getKvLen());
+  attention.getPositionsMutable().assign(getPositions());
+  return SmallVector<Value>{attention.getResult()};
 }
 
 NumericsBound AttendOp::getNumericsBound(StringRef) { return {0.0, 1e-4}; }
