@@ -17,6 +17,8 @@ namespace tilewright {
 
 /// Columns of the widest tile that an epilogue may ask for: wider ones leave too few tiles to balance.
 static constexpr int64_t kWidestUnit = 256;
+/// Ops of one kernel: with more of them its code grows, which saves nothing, and so does the time to compile it.
+static constexpr size_t kMostOps = 256;
 
 int64_t rowElements(RankedTensorType type) {
   int64_t elements = 1;
@@ -55,7 +57,12 @@ private:
   std::optional<int64_t> unitWith(const KernelGroup &group, int64_t unit, Operation *op, const LoopMap &map);
   /// Whether a kernel of `members` and `op` would read something that depends on it.
   bool makesCycle(ArrayRef<KernelGroup *> members, Operation *op);
-  bool dependsOn(Operation *op, ArrayRef<KernelGroup *> members, llvm::SmallPtrSetImpl<Operation *> &seen);
+  /// The first op of `members`, if what stands in front of it depends on none of them: no other kernel has ops on both
+  /// sides of it. Else null.
+  Operation *horizon(ArrayRef<KernelGroup *> members);
+  /// Whether `op` depends on one of `members`; nothing in front of `horizon`, if any, does.
+  bool dependsOn(Operation *op, ArrayRef<KernelGroup *> members, Operation *horizon,
+                 llvm::SmallPtrSetImpl<Operation *> &seen);
   bool joinAnchored(Operation *op, const LoopMap &map, StringRef rowName);
   bool joinRows(Operation *op, StringRef rowName);
 
@@ -110,26 +117,48 @@ std::optional<int64_t> Partition::unitWith(const KernelGroup &group, int64_t uni
   return unit;
 }
 
-bool Partition::dependsOn(Operation *op, ArrayRef<KernelGroup *> members, llvm::SmallPtrSetImpl<Operation *> &seen) {
-  if (!op || !seen.insert(op).second)
-    return false;
-  KernelGroup *group = result.groupOf.lookup(op);
-  if (llvm::is_contained(members, group))
-    return true;
-  auto operandsDepend = [&](Operation *user) {
-    return llvm::any_of(user->getOperands(), [&](Value operand) { return dependsOn(operand.getDefiningOp(), members, seen); });
-  };
-  return group ? llvm::any_of(group->ops, operandsDepend) : operandsDepend(op);
+Operation *Partition::horizon(ArrayRef<KernelGroup *> members) {
+  Operation *first = members.front()->ops.front();
+  for (KernelGroup *group : members.drop_front())
+    if (group->ops.front()->isBeforeInBlock(first))
+      first = group->ops.front();
+  bool isCrossed = llvm::any_of(result.groups, [&](const std::unique_ptr<KernelGroup> &group) {
+    return group->ops.front()->isBeforeInBlock(first) && first->isBeforeInBlock(group->ops.back());
+  });
+  return isCrossed ? nullptr : first;
+}
+
+bool Partition::dependsOn(Operation *op, ArrayRef<KernelGroup *> members, Operation *horizon,
+                          llvm::SmallPtrSetImpl<Operation *> &seen) {
+  SmallVector<Operation *> waiting = {op}; // no recursion: chains may be as long as the function
+  while (!waiting.empty()) {
+    Operation *next = waiting.pop_back_val();
+    if (!next || (horizon && next->isBeforeInBlock(horizon)) || !seen.insert(next).second)
+      continue;
+    KernelGroup *group = result.groupOf.lookup(next);
+    if (llvm::is_contained(members, group))
+      return true;
+    auto addProducers = [&](Operation *user) {
+      for (Value operand : user->getOperands())
+        waiting.push_back(operand.getDefiningOp());
+    };
+    if (group)
+      llvm::for_each(group->ops, addProducers);
+    else
+      addProducers(next);
+  }
+  return false;
 }
 
 bool Partition::makesCycle(ArrayRef<KernelGroup *> members, Operation *op) {
   llvm::SmallPtrSet<Operation *, 32> seen;
+  Operation *first = horizon(members);
   auto readsDependent = [&](Operation *member) {
     for (Value operand : member->getOperands()) {
       Operation *producer = operand.getDefiningOp();
       if (producer && llvm::is_contained(members, result.groupOf.lookup(producer)))
         continue;
-      if (dependsOn(producer, members, seen))
+      if (dependsOn(producer, members, first, seen))
         return true;
     }
     return false;
@@ -174,6 +203,15 @@ bool Partition::joinAnchored(Operation *op, const LoopMap &map, StringRef rowNam
   // All anchors of the op in one kernel if that works, else the first that does.
   auto join = [&](ArrayRef<KernelGroup *> members) {
     int64_t unit = 1;
+    size_t ops = 1;
+    for (KernelGroup *group : members)
+      ops += group->ops.size();
+    if (ops > kMostOps) {
+      result.faults[op] = {"the linear map in front of it is followed by " + std::to_string(ops - 1) +
+                               " ops already, as many as one kernel takes",
+                           "nothing: the ops behind them have a kernel of their own"};
+      return false;
+    }
     for (KernelGroup *group : members) {
       if (group->columns != members.front()->columns) {
         result.faults[op] = {llvm::formatv("the linear maps in front of it have {0} and {1} columns",
@@ -217,7 +255,7 @@ bool Partition::joinAnchored(Operation *op, const LoopMap &map, StringRef rowNam
 
 bool Partition::joinRows(Operation *op, StringRef rowName) {
   for (KernelGroup *group : producers(op, KernelGroup::Kind::Rows, rowName))
-    if (!makesCycle(group, op)) {
+    if (group->ops.size() < kMostOps && !makesCycle(group, op)) {
       insert(group, op);
       return true;
     }
