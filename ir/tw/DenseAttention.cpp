@@ -265,11 +265,11 @@ void DenseAttention::loadIntervals() {
     fromMaps.push_back(one);
   }
   fromMaps.push_back(map);
-  starts = t.generic(from, t.alloc({piece}, i32), fromMaps, "p", [&](TileBuilder &s, ValueRange a) {
+  prefixStarts = t.generic(from, t.alloc({piece}, i32), fromMaps, "p", [&](TileBuilder &s, ValueRange a) {
     Value least = kvStart ? s.max(a[0], a[1]) : a[0];
     return partLow ? s.max(least, partLow) : least;
   });
-  prefixLow = extreme(starts, false);
+  prefixLow = extreme(prefixStarts, false);
   prefixHigh = extreme(prefixEnds, true);
 }
 
@@ -311,8 +311,11 @@ Value DenseAttention::firstKey(Value tile) {
   return allKeys % keys ? t.min(first, t.constant(allKeys - keys)) : first;
 }
 
-Value DenseAttention::keyRows(Value whole, int64_t which, Value first, int64_t count, int64_t depth) {
-  SmallVector<int64_t> shape = {count, depth};
+Value DenseAttention::keyRows(Value whole, int64_t which, Value first, int64_t count, int64_t depth,
+                              bool isColumn) {
+  SmallVector<int64_t> shape = {count};
+  if (!isColumn)
+    shape.push_back(depth);
   if (spec.layout == "bhtd")
     return t.slice(whole, {batch, headKv, first, at(0)}, {1, 1, count, depth}, shape);
   if (spec.layout == "bthd")
@@ -325,6 +328,12 @@ Value DenseAttention::products(Value tile) {
   AffineExpr m = t.d(0), n = t.d(1), d = t.d(2);
   auto body = [&](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(a[0], widened(s, a[1]))); };
   Value out = filled({rows(), width}, 0.0);
+  if (!isTransposed() && dim == 1) {
+    // No sum: a reduction over one element is a product of a column and a row.
+    Value row = keyRows(key, 1, firstKey(tile), keys, dim, /*isColumn=*/true);
+    return t.generic({t.reshape(q, {rows()}), row}, out, {perRow(), t.map(2, {t.d(1)}), elements()}, "pp",
+                     [&](TileBuilder &s, ValueRange a) { return s.mul(a[0], widened(s, a[1])); });
+  }
   if (!isTransposed())
     return t.generic({q, k}, out, {t.map(3, {m, d}), t.map(3, {n, d}), t.map(3, {m, n})}, "ppr", body);
   Value turned = width == keys ? t.alloc({dim, width}, wide) : filled({dim, width}, 0.0);
@@ -450,7 +459,7 @@ Value DenseAttention::hideByIntervals(Value scores, Value tile) {
     if (lows)
       ins = {lows, highs};
     if (prefixEnds)
-      ins.append({starts, prefixEnds});
+      ins.append({prefixStarts, prefixEnds});
     SmallVector<AffineMap> maps(ins.size(), t.map(3, {t.d(1)}));
     maps.push_back(t.b.getMultiDimIdentityMap(3));
     Value done = t.generic(ins, t.reshape(state, shape), maps, "ppp", [&](TileBuilder &s, ValueRange a) -> Value {

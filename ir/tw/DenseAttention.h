@@ -106,8 +106,9 @@ private:
   llvm::SmallVector<mlir::Value> loadSegments();
   /// The smallest or largest of [piece] i32, as an index.
   mlir::Value extreme(mlir::Value numbers, bool largest);
-  /// `count` rows of keys (part 1) or values (part 2) from `first`: [count, dim].
-  mlir::Value keyRows(mlir::Value whole, int64_t part, mlir::Value first, int64_t count, int64_t dim);
+  /// `count` rows of keys (part 1) or values (part 2) from `first`: [count, dim], or [count] of one element each.
+  mlir::Value keyRows(mlir::Value whole, int64_t part, mlir::Value first, int64_t count, int64_t dim,
+                      bool isColumn = false);
   mlir::Value products(mlir::Value tile);
   /// Soft-cap, region, bias and mask, if any.
   mlir::Value adjusted(mlir::Value scores, mlir::Value tile);
@@ -149,7 +150,7 @@ private:
   mlir::Value query, key, value, mask, bias, sinks, kvStart, kvEnd, prefixLen, cuSeqlensQ, cuSeqlensKv; ///< arguments
   mlir::Value part, batch, headKv, head, firstRow, skipped; ///< of the chunk; `skipped` rows belong to the block before
   mlir::Value q;                                            ///< [M, D], scaled
-  mlir::Value starts, positions, lows, highs, prefixEnds;   ///< [piece] i32; null without intervals (prefixEnds: prefix)
+  mlir::Value starts, positions, lows, highs, prefixStarts, prefixEnds; ///< [piece] i32, null where nothing wants them
   mlir::Value low, high, allLow, allHigh, prefixLow, prefixHigh; ///< bounds of those
 };
 
