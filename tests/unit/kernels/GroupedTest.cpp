@@ -87,19 +87,22 @@ TEST(Topk, LowerPlacesWinTiesAndNaNNeverWins) {
       {{nan, 1, nan, 2, -inf, inf}, {5, 3, 1, 4, 0, 2}}, {{nan, nan, nan, nan, nan, nan}, {0, 1, 2, 3, 4, 5}},
       {{3, 2, 2, 2, 1, 3}, {0, 5, 1, 2, 3, 4}},          {{-inf, -inf, -1e30, -1e-45, 1e-45, 0}, {4, 5, 3, 2, 0, 1}},
   };
-  for (auto &[keys, order] : cases)
-    for (int64_t k : {1, 2, 4, 6})
-      for (unsigned threads : {1u, 2u, 5u}) {
-        Tensor x = Tensor::floats({1, 1, 6});
-        x.reals = keys;
-        std::vector<Tensor> results = compiledResults(topkText("f32", 6, k, false), {x, x}, threads);
-        ASSERT_EQ(results.size(), 2u);
+  Tensor x = Tensor::floats({2, 3, 6});
+  x.reals.clear();
+  for (const auto &[keys, order] : cases)
+    llvm::append_range(x.reals, keys);
+  for (int64_t k : {1, 2, 6})
+    for (unsigned threads : {1u, 5u}) {
+      std::vector<Tensor> results = compiledResults(topkText("f32", 6, k, false), {x, x}, threads);
+      ASSERT_EQ(results.size(), 2u);
+      for (const auto &[row, entry] : llvm::enumerate(cases))
         for (int64_t r = 0; r < k; ++r) {
-          EXPECT_EQ(results[1].integers[r], order[r]) << testing::PrintToString(keys) << ", " << k;
-          double want = static_cast<float>(keys[order[r]]), got = results[0].reals[r];
+          EXPECT_EQ(results[1].integers[row * k + r], entry.order[r])
+              << testing::PrintToString(entry.keys) << ", " << k;
+          double want = static_cast<float>(entry.keys[entry.order[r]]), got = results[0].reals[row * k + r];
           EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want))) << got << " " << want;
         }
-      }
+    }
 }
 
 TEST(GroupRows, SortsStably) {
@@ -155,8 +158,7 @@ TEST(GroupedLinear, GroupsWithoutRows) {
     for (size_t i = 0; i < 2; ++i)
       EXPECT_TRUE(agrees(first[i], std::get<Tensor>((*want)[i]), 1e-5)) << testing::PrintToString(ids);
     EXPECT_FALSE(llvm::any_of(first[0].reals, [](double y) { return std::isnan(y); }));
-    for (unsigned threads : {2u, 5u, 8u})
-      EXPECT_EQ(compiledResults(text, inputs, threads)[0].reals, first[0].reals);
+    EXPECT_EQ(compiledResults(text, inputs, /*threads=*/5)[0].reals, first[0].reals);
   }
 }
 
