@@ -546,10 +546,11 @@ Value DenseAttention::accumulate(Value acc, Value weights, Value tile, bool) {
                         })};
     })[0];
   };
-  if (!hides && keys > 1)
-    return product(acc);
-  if (keys == 1) // no product: one key has no loop that would carry its sums
+  // A product that one block of registers does whole has no loop that would carry its sums.
+  if (keys == 1 || (rows() <= 8 && dimV <= 32 && keys <= 16))
     return carefully(acc);
+  if (!hides)
+    return product(acc);
   return choose(t, hasNonFinite(v), acc, carefully, product);
 }
 
