@@ -39,7 +39,7 @@ LogicalResult checkShape(Operation *op, StringRef what, Value value, ArrayRef<in
   return op->emitOpError("wants ") << what << " of shape " << shapeText(wanted) << ", found " << value.getType();
 }
 
-/// (C8) [T, S] behind up to two leading dimensions, which are 1 or the batch and the heads.
+/// (C8) [T, S], [B, T, S] or [B, H, T, S], where each dimension but the last may be 1.
 LogicalResult checkMask(AttentionOp op) {
   if (!op.getMask())
     return success();
@@ -47,8 +47,8 @@ LogicalResult checkMask(AttentionOp op) {
   int64_t full[4] = {q[0], q[1], q[2], op.getLatent().getType().getDimSize(1)};
   bool fits = shape.size() >= 2 && shape.size() <= 4;
   for (size_t i = 0; fits && i < shape.size(); ++i) {
-    size_t at = 4 - shape.size() + i;
-    fits = (at < 2 && shape[i] == 1) || tw::dimsAgree(shape[i], full[at]);
+    size_t at = shape.size() == 3 && i == 0 ? 0 : 4 - shape.size() + i;
+    fits = (at < 3 && shape[i] == 1) || tw::dimsAgree(shape[i], full[at]);
   }
   if (fits)
     return success();

@@ -131,11 +131,7 @@ FailureOr<SmallVector<Value>> LatentArrayOp::lowerToReference(OpBuilder &builder
   options.scale = getScale() ? getScale()->convertToDouble()
                              : 1.0 / std::sqrt(static_cast<double>(tensorType(query).getDimSize(3)));
   tw::AttentionOptions masked = options;
-  if (Value mask = getMask()) {
-    if (int64_t number = getLatents().getType().getDimSize(0); tensorType(mask).getDimSize(1) != number)
-      mask = repeat(b, mask, 1, number);
-    masked.mask = unsqueeze(b, mask, 1); // [B, 1, N, L]
-  }
+  masked.mask = getMask();
   Value updated = tw::attention(
       b, ofLatents(getLatentQueryWeight(), getLatentQueryBias(), getQueryWeight(), getQueryBias()),
       project(getInput(), getKeyWeight(), getKeyBias()), project(getInput(), getValueWeight(), getValueBias()), masked);
