@@ -71,8 +71,9 @@ void build(GraphBuilder &builder) {
   ValueId kv = layer.op(append).front();
   OpSpec attention{"tw.attention",
                    {q, kv, starts, lengths, at},
-                   {1, 0, 0, 1, 1, 1, 1, 0, 0, 0},
-                   {GraphAttribute("scale", 0.5), GraphAttribute("causal", "end"), GraphAttribute("window", 3)},
+                   {1, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0},
+                   {GraphAttribute("scale", 0.5), GraphAttribute("causal", "end"), GraphAttribute("window", 3),
+                    GraphAttribute("layout", "bhtd")},
                    {heads},
                    {"o"},
                    ""};
