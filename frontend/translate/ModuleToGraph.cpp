@@ -96,12 +96,12 @@ llvm::Error Writer::addAttributes(Operation &op, graph::OpT &out) {
   OpOrigin source = originOf(op.getLoc());
   for (const std::string &name : source.attributes)
     order.push_back(name);
-  NamedAttrList defaults;
-  registered->populateDefaultAttrs(defaults);
+  Operation *bare = Operation::create(OperationState(op.getLoc(), op.getName())); // has every default
   for (StringAttr name : registered->getAttributeNames())
     if (!llvm::is_contained(source.attributes, name.getValue()) &&
-        (!op.getInherentAttr(name) || defaults.get(name) != *op.getInherentAttr(name)))
+        bare->getInherentAttr(name) != op.getInherentAttr(name))
       order.push_back(name);
+  bare->destroy();
   for (StringRef name : order) {
     std::optional<Attribute> attribute = op.getInherentAttr(name);
     if (!attribute || !*attribute)

@@ -72,17 +72,18 @@ LogicalResult checkDense(AttentionOp op) {
     AttentionOp::Sizes s = op.getSizes();
     SmallVector<int64_t> key = inLayout(op, q.getDimSize(0), s.kvHeads, s.keys, s.dim);
     if (!shapesAgree(k.getShape(), key))
-      return op.emitOpError("key has shape ") << shapeText(k.getShape()) << ", wanted " << shapeText(key)
-                                              << " (the query's batch and head dimension)";
+      return op.emitOpError("key has shape ")
+             << shapeText(k.getShape()) << ", wanted " << shapeText(key) << " (the query's batch and head dimension)";
     SmallVector<int64_t> value = inLayout(op, k.getDimSize(0), s.kvHeads, s.keys, s.valueDim);
     if (!shapesAgree(v.getShape(), value))
-      return op.emitOpError("value has shape ") << shapeText(v.getShape()) << ", wanted " << shapeText(value)
-                                                << " (the key's batch, heads and length)";
+      return op.emitOpError("value has shape ")
+             << shapeText(v.getShape()) << ", wanted " << shapeText(value) << " (the key's batch, heads and length)";
   }
   AttentionOp::Sizes s = op.getSizes();
   SmallVector<int64_t> result = inLayout(op, s.batch, s.heads, s.queries, s.valueDim);
   if (!shapesAgree(op.getType().getShape(), result))
-    return op.emitOpError("result has shape ") << shapeText(op.getType().getShape()) << ", wanted " << shapeText(result);
+    return op.emitOpError("result has shape ")
+           << shapeText(op.getType().getShape()) << ", wanted " << shapeText(result);
   return success();
 }
 
@@ -97,8 +98,8 @@ LogicalResult checkRagged(AttentionOp op) {
   int64_t width = buffers.back().getDimSize(2);
   if (buffers.size() == 1 && op.getType().getRank() == 3 && !op.getType().isDynamicDim(2)) {
     if (op.getType().getDimSize(2) > width)
-      return op.emitOpError("result has ") << op.getType().getDimSize(2)
-                                           << " columns, wanted at most the " << width << " of the state's one buffer";
+      return op.emitOpError("result has ")
+             << op.getType().getDimSize(2) << " columns, wanted at most the " << width << " of the state's one buffer";
     width = op.getType().getDimSize(2);
   }
   // (C2)
@@ -108,8 +109,8 @@ LogicalResult checkRagged(AttentionOp op) {
            << shapeText({ShapedType::kDynamic, ShapedType::kDynamic, buffers[0].getDimSize(2)});
   int64_t rows = q.getDimSize(0);
   if (!shapesAgree(op.getType().getShape(), {rows, q.getDimSize(1), width}))
-    return op.emitOpError("result has shape ") << shapeText(op.getType().getShape()) << ", wanted "
-                                               << shapeText({rows, q.getDimSize(1), width});
+    return op.emitOpError("result has shape ")
+           << shapeText(op.getType().getShape()) << ", wanted " << shapeText({rows, q.getDimSize(1), width});
   int64_t sequences = op.getKvLen().getType().getRank() == 1 ? op.getKvLen().getType().getDimSize(0) : 0;
   int64_t bounds = ShapedType::isDynamic(sequences) ? sequences : sequences + 1;
   if (op.getKvLen().getType().getRank() != 1 || !shapesAgree(op.getRowStart().getType().getShape(), {bounds}) ||
@@ -159,9 +160,14 @@ LogicalResult checkVisibility(AttentionOp op) {
     return failure();
   if (op.getRadius() && op.getCausal() != "none")
     return op.emitOpError("has a radius of ")
-           << *op.getRadius() << " but is causal; a radius lets keys through on both sides, a window only the last ones";
+           << *op.getRadius()
+           << " but is causal; a radius lets keys through on both sides, a window only the last ones";
   if (op.getOffset() && op.getCausal() == "end")
-    return op.emitOpError("has an offset of ") << *op.getOffset() << " but is aligned at the end, which gives the offset";
+    return op.emitOpError("has an offset of ")
+           << *op.getOffset() << " but is aligned at the end, which gives the offset";
+  // Positions are i32, and so are their sums.
+  if (op.getOffset() && *op.getOffset() != static_cast<int32_t>(*op.getOffset()))
+    return op.emitOpError("offset is ") << *op.getOffset() << ", wanted a number of 32 bits";
   // (C12)
   const bool lengths = op.getKvStart() || op.getKvEnd();
   if (op.isRagged() && (op.getRadius() || op.getOffset() || lengths || op.getPrefixLen()))
@@ -182,7 +188,8 @@ LogicalResult checkVisibility(AttentionOp op) {
              << ", wanted one number more than there are segments";
     sequences = q.isDynamicDim(0) ? q.getDimSize(0) : q.getDimSize(0) - 1;
   }
-  for (auto [what, value] : {std::pair<StringRef, Value>("kv_start", op.getKvStart()), {"kv_end", op.getKvEnd()},
+  for (auto [what, value] : {std::pair<StringRef, Value>("kv_start", op.getKvStart()),
+                             {"kv_end", op.getKvEnd()},
                              {"prefix_len", op.getPrefixLen()}})
     if (failed(checkPerSequence(op, what, value, sequences)))
       return failure();

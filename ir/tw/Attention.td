@@ -79,7 +79,7 @@ def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, Isolate
     - (C4) window >= 1 if given, and only with a `causal` other than `none`. (C5) `start` is not for the ragged form.
     - (C6) mask and bias: shapes as above; dense and packed forms only. (C7) sinks have shape [H].
     - (C8) the ragged state has two buffers of one key/value head count, or one buffer of at least Dv columns.
-    - (C9) radius >= 0 if given, and only with `causal = none`. (C10) chunk >= 1 if given. (C11) offset not with `end`.
+    - (C9) radius >= 0 if given, and only with `causal = none`. (C10) chunk >= 1 if given. (C11) offset not with `end`, in 32 bits.
     - (C12) radius, offset, kv_start, kv_end, prefix_len (one number for each of B, or each segment) and the further
       results are not for the ragged form.
     - (C13) cu_seqlens_q and cu_seqlens_kv together, of one length n + 1 >= 1, with batch 1, without kv_start and kv_end.

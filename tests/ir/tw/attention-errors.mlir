@@ -229,6 +229,15 @@ func.func @attention_c11(%q: tensor<2x6x4x8xf32>) {
 
 // -----
 
+func.func @attention_c11_range(%q: tensor<2x6x4x8xf32>) {
+  // expected-error@+1 {{offset is 2147483648, wanted a number of 32 bits}}
+  %0 = tw.attention query(%q : tensor<2x6x4x8xf32>) key(%q : tensor<2x6x4x8xf32>) value(%q : tensor<2x6x4x8xf32>)
+        {scale = 1.0 : f64, offset = 2147483648 : i64} -> tensor<2x6x4x8xf32>
+  return
+}
+
+// -----
+
 !state = !tw.state<tensor<?x3x8xf32>, tensor<?x3x8xf32>>
 func.func @attention_c12(%q: tensor<?x6x8xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>) {
   // expected-error@+1 {{takes no radius, offset, kv_start, kv_end or prefix_len in the ragged form}}

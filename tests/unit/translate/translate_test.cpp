@@ -72,8 +72,7 @@ void build(GraphBuilder &builder) {
   OpSpec attention{"tw.attention",
                    {q, kv, starts, lengths, at},
                    {1, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0},
-                   {GraphAttribute("scale", 0.5), GraphAttribute("causal", "end"), GraphAttribute("window", 3),
-                    GraphAttribute("layout", "bhtd")},
+                   {GraphAttribute("scale", 0.5), GraphAttribute("causal", "end"), GraphAttribute("window", 3)},
                    {heads},
                    {"o"},
                    ""};
