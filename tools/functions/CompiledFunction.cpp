@@ -91,6 +91,8 @@ FailureOr<CompiledFunction::Program *> CompiledFunction::programFor(ArrayRef<Sma
   return last;
 }
 
+double CompiledFunction::kernelSeconds() const { return last ? last->compiled->kernelSeconds() : 0; }
+
 ModuleOp CompiledFunction::program() const { return last ? last->compiled->module() : ModuleOp(); }
 
 FailureOr<std::vector<reference::Tensor>> CompiledFunction::run(ArrayRef<reference::Tensor> inputs) {

@@ -43,6 +43,9 @@ public:
   /// among them outside of its table (a computed one reads the nearest row), a kernel that wrote outside of its results.
   mlir::FailureOr<std::vector<reference::Tensor>> run(llvm::ArrayRef<reference::Tensor> inputs);
 
+  /// Time that the kernels of the last call took: without its compilation, conversion of numbers and packing of weights.
+  double kernelSeconds() const;
+
   /// The program for the shapes of the last call (or the static ones): dispatches and kernels. Null before the first.
   mlir::ModuleOp program() const;
 

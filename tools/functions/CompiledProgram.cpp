@@ -10,6 +10,8 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <atomic>
+#include <chrono>
+#include <cstring>
 #include <thread>
 
 using namespace mlir;
@@ -242,9 +244,14 @@ FailureOr<SmallVector<Memories>> CompiledProgram::dispatch(tw::DispatchOp op, Ar
     if (kind == "operand") {
       memory = operands[number(1)].front();
     } else if (kind == "result") {
-      if (std::optional<size_t> bytes = argumentBytes(kernel, i, tables))
+      if (std::optional<size_t> bytes = argumentBytes(kernel, i, tables)) {
         memory = std::make_shared<GuardedMemory>(
             "result " + std::to_string(number(1)) + " of kernel '" + op.getKernel().str() + "'", *bytes);
+        // NaN, so that what a kernel leaves out is seen (a step's kernels leave rows out that pad it); and the pages are
+        // there before the kernel is timed.
+        if (!tables)
+          std::memset(memory->data(), 0xFF, *bytes);
+      }
       results[number(1)] = {memory};
     } else if (kind == "state" && tables) {
       memory = operands[number(1)][number(2)];
@@ -271,7 +278,9 @@ FailureOr<SmallVector<Memories>> CompiledProgram::dispatch(tw::DispatchOp op, Ar
     counts.push_back(b.getIndexAttr(tables ? countOf(name, *tables).value_or(0) : 0));
   if (!code || failed(op.getChunks().constantFold(counts, folded)))
     return op.emitError("has no entry for kernel '") << op.getKernel() << "'";
+  auto begin = std::chrono::steady_clock::now();
   runChunks(code, slots, cast<IntegerAttr>(folded[0]).getInt());
+  seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (const MemoryPtr &memory : used)
     if (!memory->intact())
       return op.emitError("kernel '") << op.getKernel() << "' wrote outside of its results";
@@ -298,6 +307,7 @@ void CompiledProgram::runChunks(tw_abi_kernel kernel, ArrayRef<void *> slots, in
 
 FailureOr<SmallVector<Memories>> CompiledProgram::run(ArrayRef<Memories> arguments, reference::WeightProvider &weights,
                                                       const StepTables *tables) {
+  seconds = 0;
   llvm::DenseMap<Value, Memories> values;
   for (auto [value, memories] : llvm::zip_equal(entry.getArguments(), arguments))
     values[value] = memories;

@@ -48,6 +48,9 @@ public:
   mlir::FailureOr<llvm::SmallVector<Memories>>
   run(llvm::ArrayRef<Memories> arguments, reference::WeightProvider &weights, const StepTables *tables = nullptr);
 
+  /// Time that the kernels of the last run took.
+  double kernelSeconds() const { return seconds; }
+
   mlir::ModuleOp module() const { return *owner; }
   mlir::func::FuncOp function() const { return entry; }
 
@@ -63,6 +66,7 @@ private:
   std::unique_ptr<KernelLibrary> kernels;
   llvm::StringMap<MemoryPtr> globals;
   unsigned threads = 1;
+  double seconds = 0;
 };
 
 } // namespace tilewright
