@@ -26,7 +26,8 @@ tw::AttentionOp attentionOf(Value value) {
     value = reshape.getInput();
   }
   auto attention = value.getDefiningOp<tw::AttentionOp>();
-  return attention && attention.getKey() && attention->hasOneUse() ? attention : tw::AttentionOp();
+  const bool alone = attention && attention.getKey() && attention->hasOneUse() && value == attention->getResult(0);
+  return alone ? attention : tw::AttentionOp();
 }
 
 /// Whether two values of one type are one value, reshaped.
@@ -108,6 +109,11 @@ private:
       if (op.getQuery().getType() != ops[0].getQuery().getType() ||
           op.getKey().getType() != ops[0].getKey().getType() || op.getValue().getType() != ops[0].getValue().getType())
         return name + " has other shapes than head 0";
+      if (op.getLayout() != "bhtd" || op->getNumRegions() > 0 || op->getNumResults() > 1)
+        return name + " has another layout, a score rule, or further results";
+      const unsigned known = 3 + (op.getMask() ? 1 : 0) + (op.getBias() ? 1 : 0) + (op.getSinks() ? 1 : 0);
+      if (op->getNumOperands() != known)
+        return name + " has lengths or segments of its sequences";
       ArrayRef<int64_t> lead = op.getQuery().getType().getShape().take_front(2);
       const bool isOneHead = lead == ArrayRef<int64_t>{batch, 1} || lead == ArrayRef<int64_t>{1, batch};
       if (!isOneHead || lead != shapeOf(op.getKey()).take_front(2))
