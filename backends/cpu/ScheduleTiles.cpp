@@ -268,12 +268,16 @@ private:
     return rewriteWithBudget(getOperation(), std::move(patterns), "folding slices", /*fold=*/false);
   }
 
-  /// What a loop carries, which becomes a vector where the loop sums up a contraction.
+  /// What a loop carries, which becomes a vector where the loop sums up a contraction; not what a loop puts together tile
+  /// by tile (its counter selects what is written).
   static bool isAccumulator(Value value) {
     auto loop = value.getDefiningOp<scf::ForOp>();
     bool contracts = false;
-    if (loop)
+    if (loop) {
       loop.getBody()->walk([&](vector::ContractionOp) { contracts = true; });
+      for (auto write : loop.getBody()->getOps<vector::TransferWriteOp>())
+        contracts &= llvm::all_of(write.getIndices(), [&](Value index) { return loop.isDefinedOutsideOfLoop(index); });
+    }
     return isa<BlockArgument>(value) || contracts;
   }
 

@@ -233,7 +233,8 @@ TEST_P(IntegerTypes, Agree) {
 INSTANTIATE_TEST_SUITE_P(CompiledFunction, IntegerTypes, testing::Values("i32", "i64"));
 
 TEST(CompiledFunction, LinearByAPackedWeight) {
-  for (Shapes shapes : {Shapes{{2, 3, 32}, {48, 32}, {48}}, {{1, 1, 64}, {17, 64}, {17}}, {{3, 2, 60}, {33, 60}, {33}}, {{1, 2, 5}, {3, 5}, {3}}, {{1, 2, 0}, {3, 0}, {3}}, {{1, 2, 5}, {0, 5}, {0}}})
+  for (Shapes shapes : {Shapes{{2, 3, 32}, {48, 32}, {48}}, {{1, 1, 64}, {17, 64}, {17}}, {{1, 1, 32}, {64, 32}, {64}},
+                        {{1, 2, 64}, {32, 64}, {32}}, {{1, 3, 96}, {32, 96}, {32}}, {{3, 2, 60}, {33, 60}, {33}}, {{1, 2, 5}, {3, 5}, {3}}, {{1, 2, 0}, {3, 0}, {3}}, {{1, 2, 5}, {0, 5}, {0}}})
     expectAgreement(kLinear, shapes, 1e-5);
 }
 
