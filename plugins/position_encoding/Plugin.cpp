@@ -3,7 +3,7 @@
 #include "plugins/api/PluginNote.h"
 #include "plugins/position_encoding/PositionEncoding.h"
 
-TILEWRIGHT_PLUGIN_NOTE("", "dialect:position_encoding")
+TILEWRIGHT_PLUGIN_NOTE("", "dialect:position_encoding pass:position-encoding-expand-attention")
 
 extern "C" const tw_plugin *tilewrightPlugin() {
   static const tw_plugin plugin = {
@@ -12,7 +12,12 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       TILEWRIGHT_PLUGIN_NAME,
       TILEWRIGHT_PLUGIN_VERSION,
       [](tw_dialect_registry *registry) { registry->insert<tilewright::position_encoding::PositionEncodingDialect>(); },
-      nullptr,
+      [](tw_stage_registry *registry) {
+        registry->add(
+            {"distribute", "position-encoding-expand-attention", {}, {}, {}, [](const tilewright::PipelineOptions &) {
+               return tilewright::position_encoding::createExpandAttention();
+             }});
+      },
       [](tw_golden_registry *registry) { tilewright::position_encoding::addGolden(*registry); }};
   return &plugin;
 }

@@ -5,6 +5,8 @@
 #include "ir/interfaces/Interfaces.h"
 #include "ir/tw/Tw.h"
 
+#include "mlir/Pass/Pass.h"
+
 #include "plugins/position_encoding/PositionEncodingDialect.h.inc"
 
 #define GET_OP_CLASSES
@@ -15,6 +17,9 @@ class GoldenRegistry; // frontend/api/GoldenCase.h
 }
 
 namespace tilewright::position_encoding {
+
+/// `position-encoding-expand-attention`: relation_attention becomes core ops.
+std::unique_ptr<mlir::Pass> createExpandAttention();
 
 /// The bucket of a key that stands `offset` behind its query (position_encoding.t5_buckets).
 int32_t t5Bucket(int64_t offset, bool bidirectional, int64_t buckets, int64_t maxDistance);

@@ -79,17 +79,22 @@ Value keyTerm(ImplicitLocOpBuilder &b, RelationAttentionOp op, Type inner) {
   return tw::MulOp::create(b, own, tw::splat(b, op.getScale().convertToDouble(), own));
 }
 
-/// A value for each key that is 1 in the key's own place: attention on them gives its weights. [B, Hkv, S, S].
-Value unitValues(ImplicitLocOpBuilder &b, RelationAttentionOp op, Type inner) {
-  Value key = tw::castTo(b, op.getKey(), inner);
-  SmallVector<int64_t> shape(tw::tensorType(key).getShape());
-  shape.back() = shape[2];
-  auto type = RankedTensorType::get(shape, inner);
-  Value like = tw::BatchMatmulOp::create(b, type, key, key, /*transpose_b=*/true);
-  auto indices = type.clone(b.getI32Type());
-  Value isOwn = tw::CompareOp::create(b, type.clone(b.getI1Type()), "eq", tw::IotaOp::create(b, indices, like, 2),
-                                      tw::IotaOp::create(b, indices, like, 3));
-  return tw::castTo(b, isOwn, inner);
+/// tw.attention of the op's queries, keys and values with `bias`, and where there are value vectors with the weights
+/// that values are multiplied with as a further result, of type `element`.
+tw::AttentionOp attention(ImplicitLocOpBuilder &b, RelationAttentionOp op, Value bias, Type element) {
+  ArrayRef<int64_t> q = op.getQuery().getType().getShape(), k = op.getKey().getType().getShape();
+  Type type = op.getQuery().getType().clone({q[0], q[1], q[2], op.getValue().getType().getDimSize(3)});
+  OperationState state(op.getLoc(), tw::AttentionOp::getOperationName());
+  tw::AttentionOp::build(b, state, type, op.getQuery(), op.getKey(), op.getValue(), op.getScale().convertToDouble());
+  if (op.getValueTable())
+    state.addTypes(RankedTensorType::get({q[0], q[1], q[2], k[2]}, element));
+  auto attention = cast<tw::AttentionOp>(b.create(state));
+  attention.setCausal(op.getCausal());
+  if (bias)
+    attention.getBiasMutable().assign(bias);
+  if (op.getMask())
+    attention.getMaskMutable().assign(op.getMask());
+  return attention;
 }
 
 /// The value vectors of the relations of each query, weighed: [B, H, T, Dv].
@@ -127,17 +132,11 @@ FailureOr<SmallVector<Value>> RelationAttentionOp::lowerToReference(OpBuilder &b
     }
     bias = term;
   }
-  tw::AttentionOptions options;
-  options.mask = getMask();
-  options.bias = bias;
-  options.scale = getScale().convertToDouble();
-  options.causal = getCausal();
-  Value y = tw::attention(b, getQuery(), getKey(), getValue(), options);
+  tw::AttentionOp attended = attention(b, *this, bias, inner);
   if (!getValueTable())
-    return SmallVector<Value>{y};
-  Value weights = tw::attention(b, tw::castTo(b, getQuery(), inner), tw::castTo(b, getKey(), inner),
-                                unitValues(b, *this, inner), options);
-  y = tw::AddOp::create(b, tw::castTo(b, y, inner), valueTerm(b, *this, weights));
+    return SmallVector<Value>{attended.getResult()};
+  Value y =
+      tw::AddOp::create(b, tw::castTo(b, attended.getResult(), inner), valueTerm(b, *this, attended.getWeights()));
   return SmallVector<Value>{tw::castTo(b, y, element)};
 }
 
