@@ -42,11 +42,6 @@ const Example examples[] = {
      [](BlockBuilder &b, mlir::ValueRange in) {
        return b.block("flash_attention", {{"dim", dim}, {"num_heads", 4}}, in);
      }},
-    // The sequence in three parts.
-    {"ring_attention",
-     [](BlockBuilder &b, mlir::ValueRange in) {
-       return b.block("ring_attention", {{"dim", dim}, {"num_heads", 4}, {"num_shards", 3}}, in);
-     }},
     // x + f(norm(x)): a gated feed-forward block behind a norm.
     {"pre_norm",
      [](BlockBuilder &b, mlir::ValueRange in) {
