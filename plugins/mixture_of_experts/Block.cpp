@@ -4,8 +4,6 @@
 #include "ir/tw/Build.h"
 #include "plugins/mixture_of_experts/MixtureOfExperts.h"
 
-#include <cmath>
-
 namespace tilewright::mixture_of_experts {
 
 using namespace mlir;
@@ -17,7 +15,7 @@ static BlockResults build(BlockBuilder &builder, const BlockOptions &options, Va
           out = options.integer("output_dim");
   int64_t experts = options.integer("num_experts"), k = std::min(options.integer("top_k"), experts);
   double noiseStd = options.number("noise_std");
-  if (inputs.empty() || inputs.size() > 2)
+  if (inputs.size() > 2)
     return builder.error() << "has " << inputs.size() << " inputs, wanted x and perhaps noise";
   Value x = inputs[0];
   if (failed(builder.expectInput(x, "x", 3, in)))
@@ -42,7 +40,7 @@ static BlockResults build(BlockBuilder &builder, const BlockOptions &options, Va
   auto route = RouteOp::create(b, type.clone(chosen), RankedTensorType::get(chosen, b.getI32Type()), logits, Value(),
                                "chosen_softmax", k, false, APFloat(1.0), 1, 1);
   auto parameter = [&](StringRef name, ArrayRef<int64_t> shape, int64_t from) {
-    return builder.parameter(name, shape, Initial::uniform(1.0 / std::sqrt(static_cast<double>(from))));
+    return builder.parameter(name, shape, Initial::ofLinear(from));
   };
   Value up = parameter("experts.up.weight", {experts, hidden, in}, in),
         upBias = parameter("experts.up.bias", {experts, hidden}, in);
@@ -57,16 +55,16 @@ static BlockResults build(BlockBuilder &builder, const BlockOptions &options, Va
   return SmallVector<Value>{tw::reshape(b, y, leading), loss};
 }
 
-BlockForm block() {
-  return {
-      "mixture_of_experts",
-      "x [B, T, input_dim], and for training noise [B, T, num_experts] of standard deviation 1: the chosen experts' "
-      "weighted sum [B, T, output_dim], and the balance loss of the mean weights",
-      {BlockOption::integer("input_dim", std::nullopt).mustBeGiven(),
-       BlockOption::integer("hidden_dim", std::nullopt).mustBeGiven(),
-       BlockOption::integer("output_dim", std::nullopt).mustBeGiven(), BlockOption::integer("num_experts", 4),
-       BlockOption::integer("top_k", 2), BlockOption::number("noise_std", 1.0, 0.0)},
-      build};
+void registerBlocks(BlockRegistry &registry) {
+  registry.add(
+      {"mixture_of_experts",
+       "x [B, T, input_dim], and for training noise [B, T, num_experts] of standard deviation 1: the chosen experts' "
+       "weighted sum [B, T, output_dim], and the balance loss of the mean weights",
+       {BlockOption::integer("input_dim", std::nullopt).mustBeGiven(),
+        BlockOption::integer("hidden_dim", std::nullopt).mustBeGiven(),
+        BlockOption::integer("output_dim", std::nullopt).mustBeGiven(), BlockOption::integer("num_experts", 4),
+        BlockOption::integer("top_k", 2), BlockOption::number("noise_std", 1.0, 0.0)},
+       build});
 }
 
 } // namespace tilewright::mixture_of_experts

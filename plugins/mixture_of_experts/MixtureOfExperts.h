@@ -11,8 +11,8 @@
 #include "plugins/mixture_of_experts/MixtureOfExperts.h.inc"
 
 namespace tilewright {
-struct BlockForm; // frontend/api/Block.h
-class GoldenCase; // frontend/api/GoldenCase.h
+class BlockRegistry; // frontend/api/Block.h
+class GoldenCase;    // frontend/api/GoldenCase.h
 } // namespace tilewright
 
 namespace tilewright::mixture_of_experts {
@@ -21,6 +21,6 @@ namespace tilewright::mixture_of_experts {
 void buildGolden(GoldenCase &golden);
 
 /// The block of this technique's name.
-BlockForm block();
+void registerBlocks(BlockRegistry &registry);
 
 } // namespace tilewright::mixture_of_experts

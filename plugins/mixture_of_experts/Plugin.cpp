@@ -15,6 +15,6 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       .version = TILEWRIGHT_PLUGIN_VERSION,
       .register_dialects = [](tw_dialect_registry *registry) { registry->insert<moe::MixtureOfExpertsDialect>(); },
       .register_golden = [](tw_golden_registry *registry) { registry->add("mixture_of_experts", moe::buildGolden); },
-      .register_blocks = [](tw_block_registry *registry) { registry->add(moe::block()); }};
+      .register_blocks = [](tw_block_registry *registry) { moe::registerBlocks(*registry); }};
   return &plugin;
 }

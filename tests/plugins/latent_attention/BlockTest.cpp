@@ -1,53 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The block latent_attention: the article's names and defaults, its parameters, and what is said about wrong use.
-#include "frontend/api/Block.h"
 #include "plugins/latent_attention/LatentAttention.h"
-
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/OwningOpRef.h"
-#include "mlir/IR/Verifier.h"
-#include "gtest/gtest.h"
+#include "tests/unit/support/BuiltBlock.h"
 
 using namespace mlir;
 using namespace tilewright;
+using namespace tilewright::test;
 
 namespace {
 
-using Options = std::map<std::string, BlockValue>;
-
-class LatentAttentionBlock : public testing::Test {
+class LatentAttentionBlock : public BlockFixture<latent_attention::LatentAttentionDialect> {
 protected:
-  LatentAttentionBlock() {
-    context.loadDialect<func::FuncDialect, tw::TwDialect, latent_attention::LatentAttentionDialect>();
-    module = ModuleOp::create(UnknownLoc::get(&context));
-    latent_attention::registerBlocks(blocks);
-  }
+  LatentAttentionBlock() { latent_attention::registerBlocks(blocks); }
 
-  /// The text of the block's function on x and, unless empty, a mask; or the diagnostic.
-  std::string built(const Options &options, ArrayRef<int64_t> x, ArrayRef<int64_t> mask = {}) {
-    std::string said;
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &d) { said += d.str(); });
-    std::vector<std::pair<std::string, RankedTensorType>> inputs = {
-        {"x", RankedTensorType::get(x, Float32Type::get(&context))}};
+  /// The block on x and, unless empty, a mask.
+  std::string built(const GivenOptions &options, ArrayRef<int64_t> x, ArrayRef<int64_t> mask = {}) {
+    SmallVector<RankedTensorType> inputs = {f32(x)};
     if (!mask.empty())
-      inputs.push_back({"mask", RankedTensorType::get(mask, IntegerType::get(&context, 1))});
-    auto function = buildBlockFunction(*module, "f", blocks, inputs, [&](BlockBuilder &b, ValueRange in) {
-      return b.block("latent_attention", options, in);
-    });
-    if (failed(function) || failed(verify(*module)))
-      return said;
-    std::string text;
-    llvm::raw_string_ostream(text) << **function;
-    function->erase();
-    return said + text;
+      inputs.push_back(integers(mask, 1));
+    return BlockFixture::built("latent_attention", options, inputs);
   }
-
-  MLIRContext context;
-  OwningOpRef<ModuleOp> module;
-  BlockRegistry blocks;
 };
 
-void expectIn(StringRef part, StringRef text) { EXPECT_TRUE(text.contains(part)) << part.str() << "\n" << text.str(); }
+void expectIn(StringRef part, StringRef text) { EXPECT_TRUE(hasText(text, part)); }
 
 } // namespace
 
@@ -66,7 +41,7 @@ TEST_F(LatentAttentionBlock, DefaultsAreTheArticles) {
 }
 
 TEST_F(LatentAttentionBlock, AMaskHidesInputs) {
-  const Options options = {{"dim", 8}, {"num_heads", 2}, {"num_latents", 3}, {"head_dim", 5}};
+  const GivenOptions options = {{"dim", 8}, {"num_heads", 2}, {"num_latents", 3}, {"head_dim", 5}};
   expectIn("tensor<2x1x7xi1>", built(options, {2, 7, 8}, {2, 1, 7}));
   expectIn("tensor<2x3x7xi1>", built(options, {2, 7, 8}, {2, 3, 7}));
   for (const SmallVector<int64_t> &mask : {SmallVector<int64_t>{2, 7}, {2, 2, 7}, {2, 1, 6}, {1, 1, 7}})
@@ -74,9 +49,9 @@ TEST_F(LatentAttentionBlock, AMaskHidesInputs) {
 }
 
 TEST_F(LatentAttentionBlock, Errors) {
-  const Options options = {{"dim", 8}, {"num_heads", 2}};
+  const GivenOptions options = {{"dim", 8}, {"num_heads", 2}};
   auto with = [&](const std::string &name, BlockValue value) {
-    Options changed = options;
+    GivenOptions changed = options;
     changed[name] = value;
     return built(changed, {2, 7, 8});
   };

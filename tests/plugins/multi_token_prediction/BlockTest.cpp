@@ -1,50 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The block multi_token_prediction: the article's names and defaults, shapes of its results, and what is said about
 // wrong use.
-#include "frontend/api/Block.h"
 #include "plugins/multi_token_prediction/MultiTokenPrediction.h"
-
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/OwningOpRef.h"
-#include "mlir/IR/Verifier.h"
-#include "gtest/gtest.h"
+#include "tests/unit/support/BuiltBlock.h"
 
 using namespace mlir;
 using namespace tilewright;
+using namespace tilewright::test;
 
 namespace {
 
-class MultiTokenPredictionBlock : public testing::Test {
+class MultiTokenPredictionBlock : public BlockFixture<multi_token_prediction::MultiTokenPredictionDialect> {
 protected:
-  MultiTokenPredictionBlock() {
-    context.loadDialect<func::FuncDialect, tw::TwDialect, multi_token_prediction::MultiTokenPredictionDialect>();
-    module = ModuleOp::create(UnknownLoc::get(&context));
-    multi_token_prediction::registerBlocks(blocks);
-  }
+  MultiTokenPredictionBlock() { multi_token_prediction::registerBlocks(blocks); }
 
   /// The block's function on x and, unless empty, labels: "argument types -> result types", or the diagnostic.
-  std::string built(const std::map<std::string, BlockValue> &options, ArrayRef<int64_t> x,
-                    ArrayRef<int64_t> labels = {}) {
-    std::string said;
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &d) { said += d.str(); });
-    std::vector<std::pair<std::string, RankedTensorType>> inputs = {
-        {"x", RankedTensorType::get(x, Float32Type::get(&context))}};
+  std::string built(const GivenOptions &options, ArrayRef<int64_t> x, ArrayRef<int64_t> labels = {}) {
+    SmallVector<RankedTensorType> inputs = {f32(x)};
     if (!labels.empty())
-      inputs.push_back({"labels", RankedTensorType::get(labels, IntegerType::get(&context, 32))});
-    auto function = buildBlockFunction(*module, "f", blocks, inputs, [&](BlockBuilder &b, ValueRange in) {
-      return b.block("multi_token_prediction", options, in);
-    });
-    if (failed(function) || failed(verify(*module)))
-      return said;
-    std::string text;
-    llvm::raw_string_ostream(text) << function->getFunctionType();
-    function->erase();
-    return said + text;
+      inputs.push_back(integers(labels, 32));
+    BuiltBlock block = buildBlock(context, blocks, "multi_token_prediction", options, inputs);
+    std::string text = block.said;
+    if (block.module)
+      llvm::raw_string_ostream(text) << block.function().getFunctionType();
+    return text;
   }
 
-  MLIRContext context;
-  OwningOpRef<ModuleOp> module;
-  BlockRegistry blocks;
   const int64_t any = ShapedType::kDynamic;
 };
 
@@ -71,7 +52,7 @@ TEST_F(MultiTokenPredictionBlock, LabelsGiveTheLoss) {
 }
 
 TEST_F(MultiTokenPredictionBlock, DynamicBatchOrLength) {
-  const std::map<std::string, BlockValue> options = {{"hidden_dim", 8}, {"vocab_size", 30}};
+  const GivenOptions options = {{"hidden_dim", 8}, {"vocab_size", 30}};
   EXPECT_EQ(built(options, {any, 5, 8}),
             "(tensor<?x5x8xf32>, tensor<2x30x8xf32>, tensor<2x30xf32>) -> (tensor<?x1x30xf32>, tensor<?x2x30xf32>)");
   EXPECT_EQ(built(options, {2, any, 8}),
@@ -79,13 +60,12 @@ TEST_F(MultiTokenPredictionBlock, DynamicBatchOrLength) {
 }
 
 TEST_F(MultiTokenPredictionBlock, Errors) {
-  const std::map<std::string, BlockValue> options = {{"hidden_dim", 8}, {"vocab_size", 30}};
+  const GivenOptions options = {{"hidden_dim", 8}, {"vocab_size", 30}};
   for (const SmallVector<int64_t> &shape : {SmallVector<int64_t>{2, 0, 8}, SmallVector<int64_t>{any, any, 8}})
-    EXPECT_NE(built(options, shape).find("wanted [B, T, E] with a T of at least 1 and one dynamic dimension at most"),
-              std::string::npos);
-  EXPECT_NE(built(options, {2, 5, 7}).find("wanted rank 3 and 8 elements in the last dimension"), std::string::npos);
-  EXPECT_NE(built({{"hidden_dim", 8}}, {2, 5, 8}).find("vocab_size"), std::string::npos);
-  EXPECT_NE(built({{"hidden_dim", 8}, {"vocab_size", 30}, {"num_predicted_tokens", 0}}, {2, 5, 8})
-                .find("num_predicted_tokens"),
-            std::string::npos);
+    EXPECT_TRUE(
+        hasText(built(options, shape), "wanted [B, T, E] with a T of at least 1 and one dynamic dimension at most"));
+  EXPECT_TRUE(hasText(built(options, {2, 5, 7}), "wanted rank 3 and 8 elements in the last dimension"));
+  EXPECT_TRUE(hasText(built({{"hidden_dim", 8}}, {2, 5, 8}), "vocab_size"));
+  EXPECT_TRUE(hasText(built({{"hidden_dim", 8}, {"vocab_size", 30}, {"num_predicted_tokens", 0}}, {2, 5, 8}),
+                      "num_predicted_tokens"));
 }

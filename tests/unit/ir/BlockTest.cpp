@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocks by name: options over defaults, parameters under their blocks' names, and what is said about wrong options.
-#include "frontend/api/Block.h"
-
-#include "ir/tw/Build.h"
-#include "ir/tw/Tw.h"
-
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/OwningOpRef.h"
-#include "gtest/gtest.h"
+#include "tests/unit/support/BuiltBlock.h"
 
 using namespace mlir;
 using namespace tilewright;
+using namespace tilewright::test;
 
 namespace {
 
@@ -25,11 +19,9 @@ BlockResults buildScaled(BlockBuilder &b, const BlockOptions &options, ValueRang
   return options.body(b, y);
 }
 
-class BlockTest : public testing::Test {
+class BlockTest : public BlockFixture<> {
 protected:
   BlockTest() {
-    context.loadDialect<func::FuncDialect, tw::TwDialect>();
-    module = ModuleOp::create(UnknownLoc::get(&context));
     blocks.add({"scaled",
                 "x W^T + b",
                 {BlockOption::integer("dim", std::nullopt).mustBeGiven(), BlockOption::integer("dim_out", std::nullopt),
@@ -38,45 +30,27 @@ protected:
                 buildScaled});
   }
 
-  /// The function that one block makes of x [2, 4]; its text, or the diagnostic.
-  std::string built(const std::map<std::string, BlockValue> &options, StringRef name = "scaled", BlockBody inner = {}) {
-    std::string said;
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &d) { said += d.str(); });
-    auto function =
-        buildBlockFunction(*module, "f", blocks, {{"x", RankedTensorType::get({2, 4}, Float32Type::get(&context))}},
-                           [&](BlockBuilder &b, ValueRange in) { return b.block(name, options, in, inner); });
-    if (failed(function)) {
-      EXPECT_TRUE(module->getBody()->empty()) << "a failed function stays behind";
-      return said;
-    }
-    std::string text;
-    llvm::raw_string_ostream(text) << **function;
-    function->erase();
-    return said + text;
+  /// One block on x [2, 4].
+  std::string built(const GivenOptions &options, StringRef name = "scaled", const BlockBody &body = {}) {
+    return BlockFixture::built(name, options, {f32({2, 4})}, body);
   }
-
-  MLIRContext context;
-  OwningOpRef<ModuleOp> module;
-  BlockRegistry blocks;
 };
 
 TEST_F(BlockTest, ParametersAreArgumentsWithNamesAndInitialValues) {
   std::string text = built({{"dim", 4}, {"dim_out", 3}});
-  EXPECT_NE(
-      text.find(
-          R"(tensor<3x4xf32> {tw.name = "scaled.project.weight", tw.parameter = {initial = "uniform", values = [-5.000000e-01, 5.000000e-01]}})"),
-      std::string::npos)
-      << text;
-  EXPECT_NE(text.find(R"(tensor<3xf32> {tw.name = "scaled.project.bias")"), std::string::npos) << text;
-  EXPECT_NE(text.find("-> tensor<2x3xf32>"), std::string::npos) << text;
-  EXPECT_EQ(built({{"dim", 4}, {"bias", false}}).find("bias"), std::string::npos);
+  EXPECT_TRUE(hasText(
+      text,
+      R"(tensor<3x4xf32> {tw.name = "scaled.project.weight", tw.parameter = {initial = "uniform", values = [-5.000000e-01, 5.000000e-01]}})"));
+  EXPECT_TRUE(hasText(text, R"(tensor<3xf32> {tw.name = "scaled.project.bias")"));
+  EXPECT_TRUE(hasText(text, "-> tensor<2x3xf32>"));
+  EXPECT_FALSE(hasText(built({{"dim", 4}, {"bias", false}}), "bias"));
 }
 
 TEST_F(BlockTest, ABlockInABlock) {
   std::string text = built({{"dim", 4}}, "scaled", [](BlockBuilder &b, ValueRange in) {
     return b.block("scaled", {{"dim", 4}, {"dim_out", 5}}, in, {}, "inner");
   });
-  EXPECT_NE(text.find("scaled.inner.project.weight"), std::string::npos) << text;
+  EXPECT_TRUE(hasText(text, "scaled.inner.project.weight"));
   EXPECT_EQ(
       built({{"dim", 4}}, "scaled", [](BlockBuilder &b, ValueRange in) { return b.block("scaled", {{"dim", 5}}, in); }),
       "block 'scaled': x is 'tensor<2x4xf32>', wanted rank 2 and 5 elements in the last dimension");
