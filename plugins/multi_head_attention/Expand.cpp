@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/multi_head_attention/MultiHeadAttention.h"
 
+#include "ir/interfaces/Decompose.h"
+
 namespace tilewright::multi_head_attention {
 
 using namespace mlir;
@@ -22,14 +24,9 @@ public:
       if (isa<SelfAttentionOp, CrossAttentionOp>(op))
         modules.push_back(cast<ReferenceLowering>(op));
     });
-    for (ReferenceLowering module : modules) {
-      OpBuilder builder(module);
-      FailureOr<SmallVector<Value>> values = module.lowerToReference(builder);
-      if (failed(values))
+    for (ReferenceLowering module : modules)
+      if (failed(decompose(module)))
         return signalPassFailure();
-      module->replaceAllUsesWith(*values);
-      module->erase();
-    }
   }
 };
 

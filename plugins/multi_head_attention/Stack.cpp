@@ -3,6 +3,7 @@
 // projections stay apart: joining weights that are packed one by one would copy them in every step.
 #include "plugins/multi_head_attention/MultiHeadAttention.h"
 
+#include "ir/interfaces/ValueTags.h"
 #include "ir/tw/Layers.h"
 #include "passes/api/Receipts.h"
 
@@ -43,7 +44,7 @@ bool sameElements(Value a, Value b) {
 class Heads {
 public:
   Heads(tw::ConcatOp concat, ArrayRef<tw::AttentionOp> ops)
-      : concat(concat), ops(ops), builder(concat), b(concat.getLoc(), builder) {}
+      : concat(concat), ops(ops), b(withoutTag(concat.getLoc()), concat.getOperation()) {}
 
   void stack() {
     std::string reason = fault();
@@ -65,7 +66,9 @@ public:
     Value mask = joinedTerm(masks()), bias = joinedTerm(biases());
     Value sink = sinks.empty() ? Value() : joined(0, sinks);
 
+    // Only the last op stands for a value of the graph, the concat's.
     auto attention = cast<tw::AttentionOp>(b.clone(*ops[0].getOperation()));
+    attention->setLoc(b.getLoc());
     attention.getQueryMutable().assign(query);
     attention.getKeyMutable().assign(key);
     attention.getValueMutable().assign(value);
@@ -82,6 +85,7 @@ public:
       result = tw::joinHeads(b, result);
     if (result.getType() != concat.getType())
       result = tw::reshape(b, result, concat.getType().getShape());
+    result.getDefiningOp()->setLoc(concat.getLoc());
     concat.getResult().replaceAllUsesWith(result);
     tw::eraseDead(concat);
   }
@@ -208,7 +212,6 @@ private:
 
   tw::ConcatOp concat;
   SmallVector<tw::AttentionOp> ops;
-  OpBuilder builder;
   ImplicitLocOpBuilder b;
   int64_t batch = 0; ///< sequences of each head
 };
