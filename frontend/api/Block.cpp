@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/api/Block.h"
 
-#include "ir/tw/Build.h"
+#include "ir/tw/Layers.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <cmath>
 
 using namespace mlir;
 
@@ -200,14 +198,11 @@ Value BlockBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, Initial i
 }
 
 Value BlockBuilder::linear(StringRef name, Value x, int64_t out, bool bias) {
-  RankedTensorType type = tw::tensorType(x);
-  int64_t in = type.getShape().back();
-  Initial initial = Initial::uniform(1.0 / std::sqrt(static_cast<double>(in)));
+  int64_t in = tw::tensorType(x).getShape().back();
+  Initial initial = Initial::ofLinear(in);
   Value weight = parameter((name + ".weight").str(), {out, in}, initial);
   Value offset = bias ? parameter((name + ".bias").str(), {out}, initial) : Value();
-  SmallVector<int64_t> shape(type.getShape());
-  shape.back() = out;
-  return tw::LinearOp::create(b, type.clone(shape), x, weight, offset);
+  return tw::linear(b, x, weight, offset);
 }
 
 LogicalResult BlockBuilder::expectInput(Value x, StringRef what, std::optional<int64_t> rank, int64_t last) {

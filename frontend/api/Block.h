@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -104,6 +105,8 @@ struct Initial {
   static Initial constant(double value) { return {Kind::Constant, value, 0.0}; }
   static Initial normal(double deviation) { return {Kind::Normal, 0.0, deviation}; }
   static Initial uniform(double bound) { return {Kind::Uniform, -bound, bound}; }
+  /// Weight and bias of a linear map of `in` numbers: within 1/sqrt(in) of 0.
+  static Initial ofLinear(int64_t in) { return uniform(1.0 / std::sqrt(static_cast<double>(in))); }
 };
 
 /// Emits ops at the end of a function and grows its arguments by the parameters that blocks ask for.

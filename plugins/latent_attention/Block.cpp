@@ -7,8 +7,6 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
-#include <cmath>
-
 namespace tilewright::latent_attention {
 
 using namespace mlir;
@@ -42,18 +40,12 @@ BlockResults build(BlockBuilder &b, const BlockOptions &options, ValueRange inpu
                        << number << ", length of x]";
   }
   Value latents = tw::reshape(b.b, b.parameter("latents", {1, number, dim}, Initial::normal(1.0)), {number, dim});
-  auto weight = [&](StringRef name, int64_t out, int64_t in) {
-    return b.parameter((name + ".weight").str(), {out, in}, Initial::uniform(1.0 / std::sqrt(static_cast<double>(in))));
-  };
-  auto bias = [&](StringRef name, int64_t out, int64_t in) {
-    return b.parameter((name + ".bias").str(), {out}, Initial::uniform(1.0 / std::sqrt(static_cast<double>(in))));
-  };
   Value weights[4], biases[4];
   constexpr StringLiteral names[4] = {"q_proj", "k_proj", "v_proj", "o_proj"};
   for (auto [i, name] : llvm::enumerate(names)) {
     int64_t out = i == 3 ? dim : inner, in = i == 3 ? inner : dim;
-    weights[i] = weight(name, out, in);
-    biases[i] = bias(name, out, in);
+    weights[i] = b.parameter((name + ".weight").str(), {out, in}, Initial::ofLinear(in));
+    biases[i] = b.parameter((name + ".bias").str(), {out}, Initial::ofLinear(in));
   }
   auto op = LatentArrayOp::create(
       b.b, type, type.clone({type.getDimSize(0), heads, number, options.integer("head_dim")}), x, latents, weights[0],

@@ -4,7 +4,6 @@
 #include "ir/tw/Layers.h"
 #include "plugins/multi_token_prediction/MultiTokenPrediction.h"
 
-#include <cmath>
 #include <limits>
 
 namespace tilewright::multi_token_prediction {
@@ -42,7 +41,7 @@ BlockResults build(BlockBuilder &b, const BlockOptions &options, ValueRange inpu
   if (type.getDimSize(1) == 0 || type.getNumDynamicDims() > 1)
     return b.error() << "x is " << type
                      << ", wanted [B, T, E] with a T of at least 1 and one dynamic dimension at most";
-  Initial initial = Initial::uniform(1 / std::sqrt(static_cast<double>(width)));
+  Initial initial = Initial::ofLinear(width);
   Value weight, bias, vectors, matrices;
   if (options.flag("shared_prediction_head")) {
     weight = b.parameter("head.weight", {vocabulary, width}, initial);
