@@ -48,15 +48,7 @@ static LogicalResult buildDense(AttentionOp op, KernelBuilder &kernel) {
 LogicalResult AttentionOp::buildKernel(KernelBuilder &kernel) {
   if (!isRagged())
     return buildDense(*this, kernel);
-  PagedAttentionSpec spec{getOperation(), getQuery(), getState(), getSinks(), getScale().convertToDouble(),
-                          getCausal() == "end", std::nullopt, 0.0, kMostRows};
-  if (getWindow())
-    spec.window = *getWindow();
-  if (getSoftcap())
-    spec.softcap = getSoftcap()->convertToDouble();
-  if (getChunk())
-    return emitOpError("has no kernel form for chunks over a state");
-  FailureOr<PagedAttention> attention = PagedAttention::create(spec, kernel);
+  FailureOr<PagedAttention> attention = PagedAttention::create(PagedAttentionSpec::of(*this, kMostRows), kernel);
   if (failed(attention))
     return failure();
   return attention->build([](PagedAttention &a) -> std::pair<Value, Value> {

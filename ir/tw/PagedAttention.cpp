@@ -25,6 +25,8 @@ FailureOr<PagedAttention> PagedAttention::create(const PagedAttentionSpec &spec,
     if (buffer.getRank() != 3 || buffer.isDynamicDim(1) || buffer.isDynamicDim(2) || !buffer.getElementType().isF32())
       return spec.op->emitOpError("has no kernel form for a state buffer of type ")
              << buffer << ", wanted f32 [tokens, heads, dim]";
+  if (spec.chunk)
+    return spec.op->emitOpError("has no kernel form for chunks over a state");
 
   PagedAttention a(spec, kernel);
   a.heads = type.getDimSize(1);

@@ -19,6 +19,21 @@ struct PagedAttentionSpec {
   std::optional<int64_t> window;
   double softcap = 0.0; ///< 0: none
   int64_t mostRows;     ///< rows M of an item's buffers while D and Dv are up to 128; fewer of wider heads
+  std::optional<int64_t> chunk = std::nullopt; ///< has no kernel form
+
+  /// Of an op with the operands and attributes of tw.attention over a state.
+  template <typename Op> static PagedAttentionSpec of(Op op, int64_t mostRows) {
+    return {op.getOperation(),
+            op.getQuery(),
+            op.getState(),
+            op.getSinks(),
+            op.getScale().convertToDouble(),
+            op.getCausal() == "end",
+            op.getWindow(),
+            op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 0.0,
+            mostRows,
+            op.getChunk()};
+  }
 };
 
 /// One work item: a tile of query rows (an entry of the step's tile table) and G query heads of one key/value head: all

@@ -61,13 +61,8 @@ LogicalResult PartialsOp::buildKernel(KernelBuilder &kernel) {
 LogicalResult AttentionOp::buildKernel(KernelBuilder &kernel) {
   if (!getState())
     return buildDense(tw::DenseAttentionSpec::of(*this, kMostRows), kernel);
-  tw::PagedAttentionSpec spec{getOperation(),         getQuery(), getState(), getSinks(), getScale().convertToDouble(),
-                              getCausal() == "end", std::nullopt, 0.0, kMostRows};
-  if (getWindow())
-    spec.window = *getWindow();
-  if (getSoftcap())
-    spec.softcap = getSoftcap()->convertToDouble();
-  FailureOr<tw::PagedAttention> attention = tw::PagedAttention::create(spec, kernel);
+  FailureOr<tw::PagedAttention> attention =
+      tw::PagedAttention::create(tw::PagedAttentionSpec::of(*this, kMostRows), kernel);
   if (failed(attention))
     return failure();
   return attention->build([](tw::PagedAttention &a) -> std::pair<Value, Value> {
