@@ -26,19 +26,7 @@ struct ReferenceLower : PassWrapper<ReferenceLower, OperationPass<ModuleOp>> {
 } // namespace
 
 LogicalResult lowerToCoreOps(ModuleOp module) {
-  for (unsigned round = 0; round <= maxDecompositions; ++round) {
-    SmallVector<ReferenceLowering> ops;
-    module.walk([&](ReferenceLowering op) { ops.push_back(op); });
-    if (ops.empty())
-      return success();
-    if (round == maxDecompositions)
-      return ops.front()->emitOpError("still stands after ")
-             << maxDecompositions << " rounds of reference lowerings; they do not end in core ops";
-    for (ReferenceLowering op : ops)
-      if (failed(decompose(op)))
-        return failure();
-  }
-  return success();
+  return decomposeAll(module, [](ReferenceLowering) { return true; });
 }
 
 std::unique_ptr<Pass> createReferenceLowerPass() { return std::make_unique<ReferenceLower>(); }

@@ -58,4 +58,22 @@ LogicalResult decompose(ReferenceLowering op) {
   return success();
 }
 
+LogicalResult decomposeAll(Operation *root, llvm::function_ref<bool(ReferenceLowering)> wanted) {
+  for (unsigned round = 0;; ++round) {
+    SmallVector<ReferenceLowering> ops;
+    root->walk([&](ReferenceLowering op) {
+      if (wanted(op))
+        ops.push_back(op);
+    });
+    if (ops.empty())
+      return success();
+    if (round == maxDecompositions)
+      return ops.front()->emitOpError("still stands after ")
+             << maxDecompositions << " rounds of reference lowerings; they do not end in core ops";
+    for (ReferenceLowering op : ops)
+      if (failed(decompose(op)))
+        return failure();
+  }
+}
+
 } // namespace tilewright

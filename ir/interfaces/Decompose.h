@@ -16,4 +16,8 @@ mlir::LogicalResult decompose(ReferenceLowering op);
 /// Rounds of decompositions that make ops to decompose, before a caller says that they do not end.
 inline constexpr unsigned maxDecompositions = 16;
 
+/// Replaces the ops below `root` that are `wanted` by their reference lowerings, and what these make, until none is
+/// left. Fails with a diagnostic on the first op that still stands after maxDecompositions rounds.
+mlir::LogicalResult decomposeAll(mlir::Operation *root, llvm::function_ref<bool(ReferenceLowering)> wanted);
+
 } // namespace tilewright

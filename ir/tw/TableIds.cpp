@@ -12,23 +12,8 @@ namespace tilewright::tw {
 
 namespace {
 
-bool takesIds(Operation *op) {
+bool takesIds(ReferenceLowering op) {
   return llvm::any_of(op->getOperandTypes(), [](Type type) { return getElementTypeOrSelf(type).isInteger(32); });
-}
-
-LogicalResult decomposeOpsWithIds(ModuleOp module) {
-  for (bool changed = true; changed;) {
-    SmallVector<ReferenceLowering> ops;
-    module.walk([&](ReferenceLowering op) {
-      if (takesIds(op))
-        ops.push_back(op);
-    });
-    changed = !ops.empty();
-    for (ReferenceLowering op : ops)
-      if (failed(decompose(op)))
-        return failure();
-  }
-  return success();
 }
 
 class Tables {
@@ -69,7 +54,7 @@ private:
 
 FailureOr<SmallVector<TableIds>> tableIds(ModuleOp module, StringRef name) {
   OwningOpRef<ModuleOp> copy = module.clone();
-  if (failed(decomposeOpsWithIds(*copy)))
+  if (failed(decomposeAll(*copy, takesIds)))
     return failure();
   auto function = copy->lookupSymbol<func::FuncOp>(name);
   if (!function || function.isExternal())
