@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/flash_attention/FlashAttention.h"
 
+#include "ir/tw/AttentionForm.h"
 #include "ir/tw/AttentionMerge.h"
 #include "ir/tw/Build.h"
 
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Verifier.h"
 
 #include "plugins/flash_attention/FlashAttentionDialect.cpp.inc"
@@ -24,20 +24,6 @@ void FlashAttentionDialect::initialize() {
 }
 
 namespace {
-/// The same operands and attributes as a tw.attention with results of `types`, that stands in no block yet.
-tw::AttentionOp asCore(Operation *op, TypeRange types) {
-  OperationState state(op->getLoc(), tw::AttentionOp::getOperationName());
-  state.addOperands(op->getOperands());
-  state.addTypes(types);
-  for (NamedAttribute attribute : op->getAttrs())
-    if (attribute.getName() != "parts")
-      state.addAttribute(attribute.getName(), attribute.getValue());
-  IRMapping mapping;
-  for (Region &region : op->getRegions())
-    region.cloneInto(state.addRegion(), mapping);
-  return cast<tw::AttentionOp>(Operation::create(state));
-}
-
 /// Exponentials by a polynomial, sums tile by tile; fast may round P and V to bf16.
 NumericsBound boundOf(Value query, StringRef mode) {
   bool narrow = cast<RankedTensorType>(query.getType()).getElementTypeBitWidth() < 32;
@@ -47,11 +33,11 @@ NumericsBound boundOf(Value query, StringRef mode) {
 
 LogicalResult AttentionOp::verify() {
   // (C1) One set of rules: the core op's.
-  return OwningOpRef<tw::AttentionOp>(asCore(*this, getResultTypes()))->verifyInvariants();
+  return OwningOpRef<tw::AttentionOp>(tw::coreAttention(*this, getResultTypes()))->verifyInvariants();
 }
 
 FailureOr<SmallVector<Value>> AttentionOp::lowerToReference(OpBuilder &builder) {
-  return SmallVector<Value>(builder.insert(asCore(*this, getResultTypes()).getOperation())->getResults());
+  return SmallVector<Value>(builder.insert(tw::coreAttention(*this, getResultTypes()).getOperation())->getResults());
 }
 
 StringRef AttentionOp::getFusionKind() { return "attention"; }
@@ -81,7 +67,7 @@ LogicalResult PartialsOp::verify() {
     if (auto type = cast<RankedTensorType>(result.getType());
         type.getRank() < 1 || type.getDimSize(0) != static_cast<int64_t>(getParts()) || type.getElementTypeBitWidth() < 32)
       return emitOpError("has a result of type ") << type << ", wanted " << getParts() << " parts of f32 or f64";
-  return OwningOpRef<tw::AttentionOp>(asCore(*this, partTypes(*this)))->verifyInvariants(); // (C1)
+  return OwningOpRef<tw::AttentionOp>(tw::coreAttention(*this, partTypes(*this), getPartsAttrName()))->verifyInvariants(); // (C1)
 }
 
 FailureOr<SmallVector<Value>> PartialsOp::lowerToReference(OpBuilder &builder) {
@@ -100,7 +86,7 @@ FailureOr<SmallVector<Value>> PartialsOp::lowerToReference(OpBuilder &builder) {
   for (int64_t part = 0; part < parts; ++part) {
     auto [from, to] = tw::keyRange(b, batches, std::min(part * size, keys), std::min((part + 1) * size, keys),
                                    getKvStart(), getKvEnd());
-    auto core = asCore(*this, types);
+    tw::AttentionOp core = tw::coreAttention(*this, types, getPartsAttrName());
     b.insert(core.getOperation());
     core.getKvStartMutable().assign(from);
     core.getKvEndMutable().assign(to);

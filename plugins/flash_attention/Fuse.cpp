@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/flash_attention/FlashAttention.h"
 
+#include "ir/tw/AttentionForm.h"
 #include "passes/api/Receipts.h"
 
 namespace tilewright::flash_attention {
@@ -30,14 +31,7 @@ public:
       }
       receipt::done(op, passFlag, "attention", "attention by tiles with an online softmax");
       OpBuilder builder(op);
-      OperationState state(op.getLoc(), AttentionOp::getOperationName());
-      state.addOperands(op->getOperands());
-      state.addTypes(op->getResultTypes());
-      state.addAttributes(op->getAttrDictionary().getValue());
-      for (Region &region : op->getRegions())
-        state.addRegion()->takeBody(region);
-      Operation *fused = builder.create(state);
-      op->replaceAllUsesWith(fused);
+      op->replaceAllUsesWith(tw::attentionAs<AttentionOp>(builder, op, op->getResultTypes()));
       op->erase();
     }
   }

@@ -2,6 +2,7 @@
 #include "plugins/flash_attention/FlashAttention.h"
 
 #include "frontend/api/AttentionCase.h"
+#include "ir/tw/AttentionForm.h"
 
 namespace tilewright::flash_attention {
 
@@ -13,11 +14,7 @@ void buildGolden(GoldenCase &c) {
     return;
   if (core.getSizes().queries != 1)
     return giveAttentionCase(c, core->getResults(), core.getSinks());
-  OperationState state(core.getLoc(), AttentionOp::getOperationName());
-  state.addOperands(core->getOperands());
-  state.addTypes(core->getResultTypes());
-  state.addAttributes(core->getAttrDictionary().getValue());
-  auto op = cast<AttentionOp>(c.b.create(state));
+  auto op = tw::attentionAs<AttentionOp>(c.b, core, core->getResultTypes());
   Value sinks = op.getSinks();
   core.erase();
   SmallVector<Value> results = splitKeys(op, 4);

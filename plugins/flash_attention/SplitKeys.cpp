@@ -3,6 +3,7 @@
 // parts there are more, and what each part gives is joined by the logarithms of the sums of exponentials.
 #include "plugins/flash_attention/FlashAttention.h"
 
+#include "ir/tw/AttentionForm.h"
 #include "ir/tw/AttentionMerge.h"
 #include "ir/tw/Build.h"
 #include "passes/api/Receipts.h"
@@ -21,14 +22,9 @@ SmallVector<Value> splitKeys(AttentionOp op, int64_t parts) {
   SmallVector<int64_t> whole(shape), lse = {parts, shape[0], shape[headsFirst ? 1 : 2], shape[headsFirst ? 2 : 1]};
   whole.insert(whole.begin(), parts);
 
-  OperationState state(op.getLoc(), PartialsOp::getOperationName());
-  state.addOperands(op->getOperands());
-  state.addTypes({RankedTensorType::get(whole, wide), RankedTensorType::get(lse, wide)});
-  state.addAttributes(op->getAttrDictionary().getValue());
-  state.addAttribute("parts", b.getI64IntegerAttr(parts));
-  for (Region &region : op->getRegions())
-    state.addRegion()->takeBody(region);
-  auto partials = cast<PartialsOp>(b.create(state));
+  Type types[] = {RankedTensorType::get(whole, wide), RankedTensorType::get(lse, wide)};
+  auto partials =
+      tw::attentionAs<PartialsOp>(b, op, types, b.getNamedAttr("parts", b.getI64IntegerAttr(parts)));
   Value sinks = partials.getSinks();
   partials.getSinksMutable().clear();
   SmallVector<tw::PartialAttention> pieces;

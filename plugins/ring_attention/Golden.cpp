@@ -2,6 +2,7 @@
 #include "plugins/ring_attention/RingAttention.h"
 
 #include "frontend/api/AttentionCase.h"
+#include "ir/tw/AttentionForm.h"
 
 namespace tilewright::ring_attention {
 
@@ -16,12 +17,8 @@ void buildGolden(GoldenCase &c) {
   tw::AttentionOp core = makeAttentionCase(c);
   if (!core)
     return;
-  OperationState state(core.getLoc(), AttentionOp::getOperationName());
-  state.addOperands(core->getOperands());
-  state.addTypes(core->getResultTypes());
-  state.addAttributes(core->getAttrDictionary().getValue());
-  state.addAttribute("num_shards", c.b.getI64IntegerAttr(shards));
-  auto ring = cast<AttentionOp>(c.b.create(state));
+  auto ring = tw::attentionAs<AttentionOp>(c.b, core, core->getResultTypes(),
+                                           c.b.getNamedAttr("num_shards", c.b.getI64IntegerAttr(shards)));
   core.erase();
   giveAttentionCase(c, ring->getResults(), ring.getSinks());
 }

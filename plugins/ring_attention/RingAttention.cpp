@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/ring_attention/RingAttention.h"
 
+#include "ir/tw/AttentionForm.h"
 #include "ir/tw/AttentionMerge.h"
 #include "ir/tw/Build.h"
 #include "ir/tw/Shapes.h"
-
-#include "mlir/IR/IRMapping.h"
 
 #include "plugins/ring_attention/RingAttentionDialect.cpp.inc"
 
@@ -24,20 +23,6 @@ void RingAttentionDialect::initialize() {
 }
 
 namespace {
-
-/// The same operands and attributes as a tw.attention that stands in no block yet.
-tw::AttentionOp asCore(AttentionOp op, TypeRange types) {
-  OperationState state(op.getLoc(), tw::AttentionOp::getOperationName());
-  state.addOperands(op->getOperands());
-  state.addTypes(types);
-  for (NamedAttribute attribute : op->getAttrs())
-    if (attribute.getName() != op.getNumShardsAttrName())
-      state.addAttribute(attribute.getName(), attribute.getValue());
-  IRMapping mapping;
-  for (Region &region : op->getRegions())
-    region.cloneInto(state.addRegion(), mapping);
-  return cast<tw::AttentionOp>(Operation::create(state));
-}
 
 /// Rows or keys from `begin` to before `end`.
 struct Shard {
@@ -84,7 +69,7 @@ tw::PartialAttention Ring::meet(Shard rows, Shard shard) {
   Type wide = op.getType().getElementTypeBitWidth() > 32 ? op.getType().getElementType() : f32;
   SmallVector<Type> types = {RankedTensorType::get({batches, heads, count, valueDim}, wide),
                              RankedTensorType::get({batches, heads, count}, wide)};
-  tw::AttentionOp core = asCore(op, types);
+  tw::AttentionOp core = tw::coreAttention(op, types, op.getNumShardsAttrName());
   b.insert(core.getOperation());
   b.setInsertionPoint(core);
   core.getQueryMutable().assign(tw::slice(b, op.getQuery(), 2, rows.begin, count));
@@ -124,7 +109,8 @@ SmallVector<Value> Ring::lower() {
   batches = q.getDimSize(0), heads = q.getDimSize(1), queries = q.getDimSize(2), keys = k.getDimSize(2);
   valueDim = op.getType().getShape().back();
   if (op.getNumShards() == 1 || queries == 0 || keys == 0)
-    return SmallVector<Value>(b.insert(asCore(op, op->getResultTypes()).getOperation())->getResults());
+    return SmallVector<Value>(
+        b.insert(tw::coreAttention(op, op->getResultTypes(), op.getNumShardsAttrName()).getOperation())->getResults());
   SmallVector<Value> outs, lses;
   for (Shard rows : shardsOf(queries, op.getNumShards())) {
     tw::PartialAttention done = rowsOf(rows);
@@ -145,7 +131,8 @@ SmallVector<Value> Ring::lower() {
 
 LogicalResult AttentionOp::verify() {
   // (C1) One set of rules: the core op's.
-  if (failed(OwningOpRef<tw::AttentionOp>(asCore(*this, getResultTypes()))->verifyInvariants()))
+  if (failed(OwningOpRef<tw::AttentionOp>(tw::coreAttention(*this, getResultTypes(), getNumShardsAttrName()))
+                 ->verifyInvariants()))
     return failure();
   if (static_cast<int64_t>(getNumShards()) < 1) // (C2)
     return emitOpError("num_shards is ") << static_cast<int64_t>(getNumShards()) << ", wanted at least 1";
