@@ -14,6 +14,11 @@ static bool isNarrow(Operation *op) {
   return type && type.getElementType().isFloat() && type.getElementTypeBitWidth() < 32;
 }
 
+NumericsBound attentionBound(RankedTensorType type, StringRef mode) {
+  bool narrow = type.getElementTypeBitWidth() < 32;
+  return {0.0, mode == "precise" && !narrow ? 1e-4 : 2e-2};
+}
+
 NumericsBound numericsBoundOf(Operation *op, StringRef mode) {
   if (auto contract = dyn_cast<NumericsContract>(op))
     return contract.getNumericsBound(mode);

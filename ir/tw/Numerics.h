@@ -10,4 +10,8 @@ namespace tilewright {
 /// every value may be rounded to its type.
 NumericsBound numericsBoundOf(mlir::Operation *op, llvm::StringRef mode);
 
+/// What ops that compute attention on values of `type` promise: exponentials by a polynomial, sums in another order (by
+/// tiles, parts or another form of the products); fast may round weights and values to bf16.
+NumericsBound attentionBound(mlir::RankedTensorType type, llvm::StringRef mode);
+
 } // namespace tilewright

@@ -4,6 +4,7 @@
 #include "ir/tw/AttentionForm.h"
 #include "ir/tw/AttentionMerge.h"
 #include "ir/tw/Build.h"
+#include "ir/tw/Numerics.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -23,14 +24,6 @@ void FlashAttentionDialect::initialize() {
       >();
 }
 
-namespace {
-/// Exponentials by a polynomial, sums tile by tile; fast may round P and V to bf16.
-NumericsBound boundOf(Value query, StringRef mode) {
-  bool narrow = cast<RankedTensorType>(query.getType()).getElementTypeBitWidth() < 32;
-  return {0.0, mode == "precise" && !narrow ? 1e-4 : 2e-2};
-}
-} // namespace
-
 LogicalResult AttentionOp::verify() {
   // (C1) One set of rules: the core op's.
   return OwningOpRef<tw::AttentionOp>(tw::coreAttention(*this, getResultTypes()))->verifyInvariants();
@@ -44,7 +37,7 @@ StringRef AttentionOp::getFusionKind() { return "attention"; }
 
 StringRef AttentionOp::describeFusion() { return "attention by tiles with an online softmax"; }
 
-NumericsBound AttentionOp::getNumericsBound(StringRef mode) { return boundOf(getQuery(), mode); }
+NumericsBound AttentionOp::getNumericsBound(StringRef mode) { return attentionBound(getQuery().getType(), mode); }
 
 /// The types of one part's results.
 static SmallVector<Type> partTypes(PartialsOp op) {
@@ -100,6 +93,6 @@ StringRef PartialsOp::getFusionKind() { return "attention"; }
 
 StringRef PartialsOp::describeFusion() { return "attention by tiles with an online softmax, keys in parts"; }
 
-NumericsBound PartialsOp::getNumericsBound(StringRef mode) { return boundOf(getQuery(), mode); }
+NumericsBound PartialsOp::getNumericsBound(StringRef mode) { return attentionBound(getQuery().getType(), mode); }
 
 } // namespace tilewright::flash_attention

@@ -3,6 +3,7 @@
 #include "plugins/latent_attention/LatentAttention.h"
 
 #include "ir/tw/Build.h"
+#include "ir/tw/Numerics.h"
 #include "ir/tw/Shapes.h"
 
 #include <cmath>
@@ -146,9 +147,7 @@ LogicalResult AttentionOp::verify() {
 }
 
 NumericsBound AttentionOp::getNumericsBound(StringRef mode) {
-  // Either form: sums of products in another order, and attention's exponentials; fast may round what a state keeps.
-  bool narrow = getType().getElementTypeBitWidth() < 32;
-  return {0.0, mode == "precise" && !narrow ? 1e-4 : 2e-2};
+  return attentionBound(getType(), mode); // of either form
 }
 
 //===--- absorb

@@ -4,6 +4,7 @@
 #include "ir/tw/AttentionForm.h"
 #include "ir/tw/AttentionMerge.h"
 #include "ir/tw/Build.h"
+#include "ir/tw/Numerics.h"
 #include "ir/tw/Shapes.h"
 
 #include "plugins/ring_attention/RingAttentionDialect.cpp.inc"
@@ -148,9 +149,7 @@ LogicalResult AttentionOp::verify() {
 FailureOr<SmallVector<Value>> AttentionOp::lowerToReference(OpBuilder &builder) { return Ring(*this, builder).lower(); }
 
 NumericsBound AttentionOp::getNumericsBound(StringRef mode) {
-  // Attention's own, and one more rounding of each part.
-  bool narrow = getQuery().getType().getElementTypeBitWidth() < 32;
-  return {0.0, mode == "precise" && !narrow ? 1e-4 : 2e-2};
+  return attentionBound(getQuery().getType(), mode); // each part is rounded once more
 }
 
 } // namespace tilewright::ring_attention
