@@ -101,7 +101,6 @@ def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, Isolate
     };
     Sizes getSizes();
     bool isRagged() { return static_cast<bool>(getState()); }
-    bool isPacked() { return static_cast<bool>(getCuSeqlensQ()); }
   }];
   let hasVerifier = 1;
 }

@@ -106,13 +106,9 @@ Value attention(ImplicitLocOpBuilder &b, Value query, Value key, Value value, co
     op.getMaskMutable().assign(options.mask);
   if (options.bias)
     op.getBiasMutable().assign(options.bias);
-  if (options.sinks)
-    op.getSinksMutable().assign(options.sinks);
   op.setCausal(options.causal);
   if (options.window)
     op.setWindow(*options.window);
-  if (options.softcap)
-    op.setSoftcapAttr(b.getF64FloatAttr(*options.softcap));
   return op.getResult();
 }
 

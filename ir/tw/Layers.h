@@ -41,11 +41,10 @@ Heads packedProjections(mlir::ImplicitLocOpBuilder &builder, mlir::Value x, mlir
 
 /// What dense attention may have besides queries, keys and values; nothing of it by default.
 struct AttentionOptions {
-  mlir::Value mask = {}, bias = {}, sinks = {};
+  mlir::Value mask = {}, bias = {};
   double scale = 1;
   llvm::StringRef causal = "none"; ///< end or start
   std::optional<int64_t> window = std::nullopt;
-  std::optional<double> softcap = std::nullopt;
 };
 
 /// tw.attention of query [B, H, T, D] on key [B, Hkv, S, D] and value [B, Hkv, S, Dv] -> [B, H, T, Dv].

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The `flash_attention` dialect (FlashAttention.td) and its pass.
+// The `flash_attention` dialect (FlashAttention.td), its passes, golden cases and block.
 #pragma once
 
 #include "frontend/api/GoldenCase.h"
@@ -18,9 +18,6 @@ class BlockRegistry; // frontend/api/Block.h
 }
 
 namespace tilewright::flash_attention {
-
-/// Why there is no flash kernel for this attention: the first condition that fails. Empty when there is one.
-std::string missingKernel(tw::AttentionOp op);
 
 /// Attention with its keys in `parts`, joined again by core ops: the same results. The op, of a dense form without
 /// cu_seqlens and of static shapes, is replaced.

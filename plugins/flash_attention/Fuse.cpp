@@ -11,6 +11,21 @@ using namespace mlir;
 namespace {
 constexpr llvm::StringLiteral passFlag = "flash-attention-fuse";
 
+/// Why there is no flash kernel for this attention: the first condition that fails. Empty when there is one.
+std::string missingKernel(tw::AttentionOp op) {
+  if (op.getWeights())
+    return "the weights themselves are asked for, which the kernel never holds at once";
+  if (!op.isRagged())
+    return "";
+  if (op.getChunk())
+    return "the kernel over a state has no chunks";
+  RankedTensorType query = op.getQuery().getType();
+  auto isF32 = [](RankedTensorType type) { return type.getElementType().isF32(); };
+  if (!isF32(query) || !llvm::all_of(op.getState().getType().getBuffers(), isF32))
+    return "query, keys and values are not all f32";
+  return "";
+}
+
 class Fuse : public PassWrapper<Fuse, OperationPass<>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Fuse)
@@ -37,20 +52,6 @@ public:
   }
 };
 } // namespace
-
-std::string missingKernel(tw::AttentionOp op) {
-  if (op.getWeights())
-    return "the weights themselves are asked for, which the kernel never holds at once";
-  if (!op.isRagged())
-    return "";
-  if (op.getChunk())
-    return "the kernel over a state has no chunks";
-  RankedTensorType query = op.getQuery().getType();
-  auto isF32 = [](RankedTensorType type) { return type.getElementType().isF32(); };
-  if (!isF32(query) || !llvm::all_of(op.getState().getType().getBuffers(), isF32))
-    return "query, keys and values are not all f32";
-  return "";
-}
 
 std::unique_ptr<Pass> createFuse() { return std::make_unique<Fuse>(); }
 

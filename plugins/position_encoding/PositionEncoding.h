@@ -21,12 +21,6 @@ namespace tilewright::position_encoding {
 /// `position-encoding-expand-attention`: relation_attention becomes core ops.
 std::unique_ptr<mlir::Pass> createExpandAttention();
 
-/// The bucket of a key that stands `offset` behind its query (position_encoding.t5_buckets).
-int32_t t5Bucket(int64_t offset, bool bidirectional, int64_t buckets, int64_t maxDistance);
-
-/// Slopes of position_encoding.alibi.
-llvm::SmallVector<double> alibiSlopes(int64_t heads);
-
 /// The graphs of golden cases of these techniques.
 void addGolden(GoldenRegistry &registry);
 

@@ -54,8 +54,7 @@ Value clippedOffsets(ImplicitLocOpBuilder &b, Value queries, Value keys, int64_t
   return tw::castTo(b, tw::AddOp::create(b, d, tw::splat(b, double(clip), d)), b.getI32Type());
 }
 
-} // namespace
-
+/// The bucket of a key that stands `offset` behind its query.
 int32_t t5Bucket(int64_t offset, bool bidirectional, int64_t buckets, int64_t maxDistance) {
   int64_t first = 0, distance = std::max<int64_t>(-offset, 0);
   if (bidirectional) {
@@ -73,6 +72,7 @@ int32_t t5Bucket(int64_t offset, bool bidirectional, int64_t buckets, int64_t ma
   return first + std::min(far, buckets - 1);
 }
 
+/// A slope of each head.
 SmallVector<double> alibiSlopes(int64_t heads) {
   int64_t power = llvm::bit_floor(static_cast<uint64_t>(heads));
   SmallVector<double> slopes;
@@ -81,6 +81,8 @@ SmallVector<double> alibiSlopes(int64_t heads) {
                                          : -4.0 * double(2 * (h - power) + 1) / double(power)));
   return slopes;
 }
+
+} // namespace
 
 LogicalResult OffsetsOp::verify() {
   if (failed(verifyPair(*this, getQueryPositions(), getKeyPositions())) || // (C1)

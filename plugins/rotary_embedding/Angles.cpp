@@ -20,7 +20,8 @@ SmallVector<double> angleRates(double base, int64_t rotaryDim) {
   return rates;
 }
 
-int64_t sectionOf(int64_t pair, ArrayRef<int64_t> sections, StringRef layout) {
+/// Which of a row's positions pair `pair` follows; sections and layout as of rotary_embedding.rotate, valid.
+static int64_t sectionOf(int64_t pair, ArrayRef<int64_t> sections, StringRef layout) {
   int64_t count = sections.size();
   if (layout == "interleaved")
     return pair < count * sections[pair % count] ? pair % count : 0;

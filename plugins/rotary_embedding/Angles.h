@@ -12,9 +12,6 @@ namespace tilewright::rotary_embedding {
 /// base^(-2i/rotaryDim) for i < rotaryDim / 2: the angle of pair i per position.
 llvm::SmallVector<double> angleRates(double base, int64_t rotaryDim);
 
-/// Which of a row's positions pair `pair` follows; sections and layout as of rotary_embedding.rotate, valid.
-int64_t sectionOf(int64_t pair, llvm::ArrayRef<int64_t> sections, llvm::StringRef layout);
-
 /// For each of a row's positions the rates of all pairs, 0 where a pair follows another position.
 llvm::SmallVector<llvm::SmallVector<double>>
 ratesBySection(llvm::ArrayRef<double> rates, std::optional<llvm::ArrayRef<int64_t>> sections, llvm::StringRef layout);

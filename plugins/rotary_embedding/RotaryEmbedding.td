@@ -176,7 +176,6 @@ def RotaryEmbedding_FactorsOp : Op<RotaryEmbedding_Dialect, "factors", [Pure,
     OptionalAttr<DenseF64ArrayAttr>:$long_factor);
   let results = (outs Tw_FloatTensor:$result);
   let assemblyFormat = "(`positions` `(` $positions^ `:` type($positions) `)`)? attr-dict `:` type($result)";
-  let extraClassDeclaration = "/// What the kinds without positions give: one number a pair.\n::llvm::SmallVector<double> getConstants();";
   let hasVerifier = 1;
   let hasFolder = 1;
 }

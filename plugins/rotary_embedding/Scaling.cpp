@@ -133,17 +133,18 @@ LogicalResult FactorsOp::verify() {
   return success();
 }
 
-SmallVector<double> FactorsOp::getConstants() {
-  double base = getBase().convertToDouble(), factor = orElse(getFactor(), 1.0);
-  double original = double(getOriginalMaxPositionEmbeddings().value_or(1));
-  int64_t dim = getRotaryDim();
+/// What the kinds without positions give: one number a pair.
+static SmallVector<double> constantsOf(FactorsOp op) {
+  double base = op.getBase().convertToDouble(), factor = orElse(op.getFactor(), 1.0);
+  double original = double(op.getOriginalMaxPositionEmbeddings().value_or(1));
+  int64_t dim = op.getRotaryDim();
   SmallVector<double> factors(dim / 2, factor);
-  if (getKind() == "yarn") {
+  if (op.getKind() == "yarn") {
     auto pairOfRotations = [&](double rotations) {
       return double(dim) * std::log(original / (rotations * 2 * std::numbers::pi)) / (2 * std::log(base));
     };
-    double low = pairOfRotations(orElse(getBetaFast(), 32)), high = pairOfRotations(orElse(getBetaSlow(), 1));
-    if (getTruncate().value_or(true)) {
+    double low = pairOfRotations(orElse(op.getBetaFast(), 32)), high = pairOfRotations(orElse(op.getBetaSlow(), 1));
+    if (op.getTruncate().value_or(true)) {
       low = std::floor(low);
       high = std::ceil(high);
     }
@@ -154,8 +155,8 @@ SmallVector<double> FactorsOp::getConstants() {
       double ramp = std::clamp((double(i) - low) / width, 0.0, 1.0);
       out = 1.0 / (ramp / factor + 1.0 - ramp);
     }
-  } else if (getKind() == "llama3") {
-    double low = getLowFreqFactor()->convertToDouble(), high = getHighFreqFactor()->convertToDouble();
+  } else if (op.getKind() == "llama3") {
+    double low = op.getLowFreqFactor()->convertToDouble(), high = op.getHighFreqFactor()->convertToDouble();
     for (auto [out, rate] : llvm::zip_equal(factors, angleRates(base, dim))) {
       double wave = 2 * std::numbers::pi / rate, smooth = (original / wave - low) / (high - low);
       out = wave > original / low ? factor : wave < original / high ? 1.0 : 1.0 / ((1 - smooth) / factor + smooth);
@@ -169,7 +170,7 @@ OpFoldResult FactorsOp::fold(FoldAdaptor) {
     return {};
   SmallVector<Attribute> values;
   auto element = cast<FloatType>(getType().getElementType());
-  for (double factor : getConstants())
+  for (double factor : constantsOf(*this))
     values.push_back(FloatAttr::get(element, factor));
   return DenseElementsAttr::get(getType(), values);
 }
@@ -179,7 +180,7 @@ FailureOr<SmallVector<Value>> FactorsOp::lowerToReference(OpBuilder &builder) {
   int64_t pairs = getRotaryDim() / 2;
   auto done = [&](Value factors) { return SmallVector<Value>{tw::castTo(b, factors, getType().getElementType())}; };
   if (!getPositions())
-    return done(constant(b, getConstants()));
+    return done(constant(b, constantsOf(*this)));
   bool isDynamic = getKind() == "dynamic";
   RankedTensorType type = getPositions().getType();
   // Of no row at all the choice does not matter.
