@@ -14,6 +14,11 @@ using mlir::Value;
 
 RankedTensorType tensorType(Value value) { return llvm::cast<RankedTensorType>(value.getType()); }
 
+mlir::FloatType wideFloat(mlir::Type element) {
+  auto type = llvm::cast<mlir::FloatType>(element);
+  return type.getWidth() < 32 ? mlir::FloatType(mlir::Float32Type::get(element.getContext())) : type;
+}
+
 Value castTo(ImplicitLocOpBuilder &builder, Value value, mlir::Type element) {
   RankedTensorType type = tensorType(value);
   if (type.getElementType() == element)

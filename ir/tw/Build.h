@@ -10,6 +10,9 @@ namespace tilewright::tw {
 /// `value` as a ranked tensor type.
 mlir::RankedTensorType tensorType(mlir::Value value);
 
+/// The float type that what is computed on values of `element` is kept in: f32 of narrower floats, else their own.
+mlir::FloatType wideFloat(mlir::Type element);
+
 /// `value` with element type `element`; the value itself when it has it.
 mlir::Value castTo(mlir::ImplicitLocOpBuilder &builder, mlir::Value value, mlir::Type element);
 

@@ -34,7 +34,7 @@ LogicalResult SoftmaxOp::verify() {
 FailureOr<SmallVector<Value>> SoftmaxOp::lowerToReference(OpBuilder &builder) {
   ImplicitLocOpBuilder b(getLoc(), builder);
   Type element = getType().getElementType();
-  Value x = castTo(b, getInput(), element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element);
+  Value x = castTo(b, getInput(), wideFloat(element));
   int64_t dim = getDim();
   SmallVector<int64_t> others;
   for (int64_t i = 0; i < getType().getRank(); ++i)

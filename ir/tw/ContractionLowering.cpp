@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel forms of products of plain tensors: tw.batch_matmul, and tw.linear by a weight that is computed.
+#include "ir/tw/Build.h"
 #include "ir/tw/LinearTile.h"
 #include "ir/tw/Tw.h"
 
@@ -14,7 +15,7 @@ namespace {
 Value product(TileBuilder &t, Value left, Value right, Value bias, RankedTensorType type, ArrayRef<AffineMap> maps,
               AffineMap biasMap) {
   auto element = cast<FloatType>(type.getElementType());
-  FloatType wide = element.getWidth() > 32 ? element : t.b.getF32Type();
+  FloatType wide = wideFloat(element);
   auto widened = [&](TileBuilder &s, Value v) -> Value {
     if (v.getType() == wide)
       return v;

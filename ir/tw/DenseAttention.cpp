@@ -2,6 +2,7 @@
 #include "ir/tw/DenseAttention.h"
 
 #include "ir/interfaces/Tiling.h"
+#include "ir/tw/Build.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -25,8 +26,7 @@ FailureOr<DenseAttention> DenseAttention::create(const DenseAttentionSpec &spec,
              << operand.getType() << ", wanted a static shape";
   DenseAttention a(spec, kernel);
   auto type = cast<RankedTensorType>(spec.query.getType());
-  auto element = cast<FloatType>(type.getElementType());
-  a.wide = element.getWidth() > 32 ? element : a.t.b.getF32Type();
+  a.wide = wideFloat(type.getElementType());
   const bool headsFirst = spec.layout == "bhtd", packed = spec.layout == "bt3hd";
   ArrayRef<int64_t> q = type.getShape(), k = q, v = q;
   if (!packed) {

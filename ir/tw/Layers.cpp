@@ -16,12 +16,6 @@ Value linear(ImplicitLocOpBuilder &builder, Value x, Value weight, Value bias) {
   return LinearOp::create(builder, tensorType(x).clone(shape), x, weight, bias);
 }
 
-/// Narrow floats are computed in f32.
-static mlir::Type innerType(Value x) {
-  mlir::Type element = tensorType(x).getElementType();
-  return element.getIntOrFloatBitWidth() < 32 ? mlir::Float32Type::get(element.getContext()) : element;
-}
-
 /// `vector` [E] in each row of x [..., E].
 static Value perColumn(ImplicitLocOpBuilder &b, Value vector, Value x) {
   return broadcast(b, castTo(b, vector, tensorType(x).getElementType()), x, {tensorType(x).getRank() - 1});
@@ -36,7 +30,7 @@ static Value normalised(ImplicitLocOpBuilder &b, Value x, double epsilon) {
 }
 
 Value rmsNorm(ImplicitLocOpBuilder &b, Value x, Value weight, double epsilon) {
-  Value y = normalised(b, castTo(b, x, innerType(x)), epsilon);
+  Value y = normalised(b, castTo(b, x, wideFloat(tensorType(x).getElementType())), epsilon);
   if (weight)
     y = MulOp::create(b, y, perColumn(b, weight, y));
   return castTo(b, y, tensorType(x).getElementType());
@@ -44,7 +38,7 @@ Value rmsNorm(ImplicitLocOpBuilder &b, Value x, Value weight, double epsilon) {
 
 Value layerNorm(ImplicitLocOpBuilder &b, Value x, Value weight, Value bias, double epsilon) {
   int64_t last = tensorType(x).getRank() - 1;
-  Value wide = castTo(b, x, innerType(x));
+  Value wide = castTo(b, x, wideFloat(tensorType(x).getElementType()));
   Value mean = broadcast(b, reduce(b, "mean", wide, {last}), wide, llvm::to_vector(llvm::seq<int64_t>(0, last)));
   Value y = normalised(b, SubOp::create(b, wide, mean), epsilon);
   if (weight)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel form of tw.reduce: sums, maxima and minima in f32 or wider.
 #include "ir/interfaces/TileBuilder.h"
+#include "ir/tw/Build.h"
 #include "ir/tw/Tw.h"
 
 #include <limits>
@@ -33,7 +34,7 @@ FailureOr<SmallVector<Value>> ReduceOp::lowerTile(OpBuilder &builder) {
     return emitOpError("has no kernel form for a tile of type ") << from << ", wanted a static shape";
   TileBuilder t(builder, getLoc());
   auto element = cast<FloatType>(to.getElementType());
-  FloatType wide = element.getWidth() > 32 ? element : builder.getF32Type();
+  FloatType wide = wideFloat(element);
   StringRef kind = getKind();
 
   // A result of rank 0 is one of shape [1] here, of an input with one more dimension.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel form of tw.topk: each key's rank is the number of keys before it, and rank r goes to place r.
 #include "ir/interfaces/TileBuilder.h"
+#include "ir/tw/Build.h"
 #include "ir/tw/Tw.h"
 
 using namespace mlir;
@@ -39,7 +40,7 @@ FailureOr<SmallVector<Value>> TopkOp::lowerTile(OpBuilder &builder) {
     return emitOpError("has no kernel form for a tile of type ") << type << ", wanted a static shape";
   TileBuilder t(builder, getLoc());
   auto element = cast<FloatType>(type.getElementType());
-  FloatType wide = element.getWidth() > 32 ? element : builder.getF32Type();
+  FloatType wide = wideFloat(element);
   Type i32 = builder.getI32Type();
   int64_t n = type.getShape().back(), k = getValues().getType().getShape().back(), rows = type.getNumElements() / n;
 

@@ -16,7 +16,7 @@ SmallVector<Value> splitKeys(AttentionOp op, int64_t parts) {
   ImplicitLocOpBuilder b(op.getLoc(), op->getContext());
   b.setInsertionPoint(op);
   RankedTensorType out = op.getType();
-  Type wide = out.getElementTypeBitWidth() > 32 ? out.getElementType() : Type(b.getF32Type());
+  Type wide = tw::wideFloat(out.getElementType());
   const bool headsFirst = op.getLayout() == "bhtd";
   ArrayRef<int64_t> shape = out.getShape();
   SmallVector<int64_t> whole(shape), lse = {parts, shape[0], shape[headsFirst ? 1 : 2], shape[headsFirst ? 2 : 1]};

@@ -14,8 +14,7 @@ using namespace mlir;
 namespace {
 
 Type innerType(Value value) {
-  Type element = tw::tensorType(value).getElementType();
-  return element.getIntOrFloatBitWidth() < 32 ? Float32Type::get(value.getContext()) : element;
+  return tw::wideFloat(tw::tensorType(value).getElementType());
 }
 
 Value add(ImplicitLocOpBuilder &b, Value x, Value y) { return tw::AddOp::create(b, x, y); }

@@ -119,8 +119,7 @@ Value valueTerm(ImplicitLocOpBuilder &b, RelationAttentionOp op, Value weights) 
 
 FailureOr<SmallVector<Value>> RelationAttentionOp::lowerToReference(OpBuilder &builder) {
   ImplicitLocOpBuilder b(getLoc(), builder);
-  Type element = getQuery().getType().getElementType(),
-       inner = element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element;
+  Type element = getQuery().getType().getElementType(), inner = tw::wideFloat(element);
   Value bias = getBias();
   if (getKeyTable()) {
     Value term = keyTerm(b, *this, inner);

@@ -66,8 +66,7 @@ Value Ring::scoreRows(Value scores, Shard rows) {
 
 tw::PartialAttention Ring::meet(Shard rows, Shard shard) {
   const int64_t count = rows.end - rows.begin;
-  Type f32 = b.getF32Type();
-  Type wide = op.getType().getElementTypeBitWidth() > 32 ? op.getType().getElementType() : f32;
+  Type wide = tw::wideFloat(op.getType().getElementType());
   SmallVector<Type> types = {RankedTensorType::get({batches, heads, count, valueDim}, wide),
                              RankedTensorType::get({batches, heads, count}, wide)};
   tw::AttentionOp core = tw::coreAttention(op, types, op.getNumShardsAttrName());

@@ -19,7 +19,7 @@ namespace {
 struct Rows {
   Rows(OpBuilder &builder, Operation *op)
       : b(op->getLoc(), builder), element(tw::tensorType(op->getOperand(0)).getElementType()),
-        inner(element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element),
+        inner(tw::wideFloat(element)),
         last(tw::tensorType(op->getOperand(0)).getRank() - 1), rows(llvm::to_vector(llvm::seq<int64_t>(0, last))) {}
 
   Value wide(Value x) { return tw::castTo(b, x, inner); }

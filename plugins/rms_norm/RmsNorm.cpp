@@ -74,7 +74,7 @@ FailureOr<SmallVector<Value>> NormOp::lowerToReference(OpBuilder &builder) {
   RankedTensorType type = getInput().getType();
   int64_t last = type.getRank() - 1;
   Type element = type.getElementType();
-  Type inner = element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element;
+  Type inner = tw::wideFloat(element);
   SmallVector<int64_t> rows = llvm::to_vector(llvm::seq<int64_t>(0, last));
   double epsilon = getEpsilon().convertToDouble();
 

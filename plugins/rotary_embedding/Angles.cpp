@@ -165,7 +165,7 @@ FailureOr<SmallVector<Value>> ApplyOp::lowerToReference(OpBuilder &builder) {
           half = rotary / 2;
   if (rotary == 0)
     return SmallVector<Value>{getInput()};
-  Type element = type.getElementType(), inner = element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element;
+  Type element = type.getElementType(), inner = tw::wideFloat(element);
   Value x = tw::castTo(b, getInput(), inner), front = tw::slice(b, x, last, 0, rotary);
 
   // Each element's partner in its pair: [..., r].

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/rotary_embedding/RotaryEmbedding.h"
 
+#include "ir/tw/Build.h"
 #include "ir/tw/Shapes.h"
 
 #include "plugins/rotary_embedding/RotaryEmbeddingDialect.cpp.inc"
@@ -66,7 +67,7 @@ FailureOr<SmallVector<Value>> RotateOp::lowerToReference(OpBuilder &builder) {
   Type element = getType().getElementType();
   SmallVector<int64_t> shape(rowShape(*this));
   shape.push_back(getRotaryDim());
-  auto type = RankedTensorType::get(shape, element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element);
+  auto type = RankedTensorType::get(shape, tw::wideFloat(element));
   auto tables = TablesOp::create(b, type, type, getPositions(), getFactors(), getRotaryDim(), getBase(), getLayout(),
                                  getAttentionFactor(), getSectionsAttr(), getSectionLayout());
   return SmallVector<Value>{

@@ -39,7 +39,7 @@ LogicalResult GluOp::verify() {
 FailureOr<SmallVector<Value>> GluOp::lowerToReference(OpBuilder &builder) {
   ImplicitLocOpBuilder b(getLoc(), builder);
   Type element = getGate().getType().getElementType();
-  Type inner = element.getIntOrFloatBitWidth() < 32 ? b.getF32Type() : element;
+  Type inner = tw::wideFloat(element);
   Value g = tw::castTo(b, getGate(), inner), u = tw::castTo(b, getUp(), inner);
   auto constant = [&](double value) { return tw::splat(b, value, g); };
   if (std::optional<APFloat> limit = getLimit()) {
