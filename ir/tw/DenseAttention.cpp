@@ -10,14 +10,13 @@
 #include "mlir/IR/IRMapping.h"
 
 #include <limits>
+#include <numbers>
 
 using namespace mlir;
 
 namespace tilewright::tw {
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// log2(e)
-static constexpr double kLog2E = 1.4426950408889634;
 
 FailureOr<DenseAttention> DenseAttention::create(const DenseAttentionSpec &spec, KernelBuilder &kernel) {
   for (Value operand : spec.op->getOperands())
@@ -499,7 +498,7 @@ Value DenseAttention::rowMaximum(Value scores) {
 
 Value DenseAttention::weight(TileBuilder &s, Value score, Value maximum, bool) {
   Value hidden = s.compare(arith::CmpFPredicate::OEQ, score, number(s, -kInfinity));
-  Value exponent = s.mul(s.sub(score, maximum), number(s, kLog2E));
+  Value exponent = s.mul(s.sub(score, maximum), number(s, std::numbers::log2e));
   return s.select(hidden, number(s, 0.0), math::Exp2Op::create(s.b, s.loc, exponent));
 }
 

@@ -6,12 +6,11 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
+#include <numbers>
+
 using namespace mlir;
 
 namespace tilewright::tw {
-
-/// log2(e)
-static constexpr double kLog2E = 1.4426950408889634;
 
 /// Columns of values that are transposed at once where they stand in the keys' pages.
 static constexpr int64_t kTransposedColumns = 64;
@@ -102,7 +101,7 @@ void PagedAttention::loadItem(Value chunk) {
 void PagedAttention::loadQuery() {
   // The tile's rows one by one: the rows behind them belong to others.
   OpFoldResult zero = t.b.getIndexAttr(0);
-  double scale = spec.softcap > 0.0 ? spec.scale : spec.scale * kLog2E;
+  double scale = spec.softcap > 0.0 ? spec.scale : spec.scale * std::numbers::log2e;
   int64_t width = paired ? llvm::alignTo(dim, 2) : dim;
   q = t.loop(t.constant(0), tileRows, t.filled({piece, group, width}, 0.0),
              [&](Value row, ValueRange state) -> SmallVector<Value> {
@@ -168,7 +167,7 @@ Value PagedAttention::scores(Value page, bool masked) {
   if (spec.softcap > 0.0)
     s = t.elementwise({}, s, [&](TileBuilder &b, ValueRange a) {
       Value capped = math::TanhOp::create(b.b, b.loc, b.mul(a[0], b.f32(1.0 / spec.softcap)));
-      return b.mul(capped, b.f32(spec.softcap * kLog2E));
+      return b.mul(capped, b.f32(spec.softcap * std::numbers::log2e));
     });
   if (!masked)
     return s;
@@ -294,7 +293,7 @@ std::pair<Value, Value> PagedAttention::initial() {
   Value own = t.slice(sinks, {firstHead}, group);
   AffineMap perHead = t.map(2, {t.d(1)}), elements = t.map(2, {t.d(0), t.d(1)});
   Value maximum = t.generic(own, t.alloc({piece, group}, t.b.getF32Type()), {perHead, elements}, "pp",
-                            [](TileBuilder &s, ValueRange a) { return s.mul(s.toF32(a[0]), s.f32(kLog2E)); });
+                            [](TileBuilder &s, ValueRange a) { return s.mul(s.toF32(a[0]), s.f32(std::numbers::log2e)); });
   return {t.reshape(maximum, rows()), t.filled({rows()}, 1.0)};
 }
 

@@ -33,12 +33,17 @@ bool readsPacked(Operation *op, unsigned number) {
   return isa<tw::LinearOp>(op) && number == 1;
 }
 
-/// A weight as a matrix: those of groups stand one behind the other.
-SmallVector<int64_t> matrixShape(RankedTensorType type) {
-  SmallVector<int64_t> shape(type.getShape());
-  if (shape.size() == 3)
-    shape = {shape[0] * shape[1], shape[2]};
-  return shape;
+/// Elements of these dimensions, dynamic if one of them is.
+int64_t product(ArrayRef<int64_t> extents) {
+  int64_t count = 1;
+  for (int64_t extent : extents)
+    count = ShapedType::isDynamic(extent) || ShapedType::isDynamic(count) ? ShapedType::kDynamic : count * extent;
+  return count;
+}
+
+/// All rows one behind the other; of a weight those of all groups.
+RankedTensorType matrix(RankedTensorType type) {
+  return type.clone({product(type.getShape().drop_back()), type.getShape().back()});
 }
 
 /// Values that are one of the module's weights, from a linear map or gather back to their globals.
@@ -83,7 +88,7 @@ FailureOr<RankedTensorType> PackedWeights::packedType(Operation *user, RankedTen
            << type << " whose matrices have " << type.getDimSize(1) << " rows, wanted a multiple of "
            << layout.rowsPerGroup;
   // The last block of a row of floats, or of other single elements, is filled up with zeros.
-  SmallVector<int64_t> shape = matrixShape(type);
+  ArrayRef<int64_t> shape = matrix(type).getShape();
   if (shape[1] % storage.getBlockElements() && !isa<FloatType>(type.getElementType()))
     return user->emitOpError("reads a weight of type ")
            << type << " whose rows are no multiple of the " << storage.getBlockElements() << " elements of a block of "
@@ -174,18 +179,6 @@ std::pair<Value, Operation *> PackedWeights::otherUse() {
   return {};
 }
 
-/// Elements of these dimensions, dynamic if one of them is.
-static int64_t product(ArrayRef<int64_t> extents) {
-  int64_t count = 1;
-  for (int64_t extent : extents)
-    count = ShapedType::isDynamic(extent) || ShapedType::isDynamic(count) ? ShapedType::kDynamic : count * extent;
-  return count;
-}
-
-static RankedTensorType matrix(RankedTensorType type) {
-  return type.clone({product(type.getShape().drop_back()), type.getShape().back()});
-}
-
 /// The gather of a row for each id.
 static Operation *packGather(OpBuilder &b, tw::GatherOp op, Value table, TypeAttr element) {
   Location loc = op.getLoc();
@@ -241,7 +234,7 @@ void PackedWeights::pack() {
     auto type = cast<RankedTensorType>(global.getType());
     RankedTensorType packed = *packedType(global, type);
     global->setAttr("tw.element", TypeAttr::get(type.getElementType()));
-    global->setAttr("tw.shape", DenseI64ArrayAttr::get(global.getContext(), matrixShape(type)));
+    global->setAttr("tw.shape", DenseI64ArrayAttr::get(global.getContext(), matrix(type).getShape()));
     global->setAttr("tw.layout", StringAttr::get(global.getContext(), cast<StorageType>(type.getElementType()).getLayout().name));
     global.setType(packed);
     if (isa_and_present<ml_program::ExternAttr>(global.getValueAttr()))
