@@ -71,6 +71,20 @@ Value activation(ImplicitLocOpBuilder &b, llvm::StringRef name, Value x, double 
   return name == "relu" ? positive : mul(positive, positive);
 }
 
+Value gatedUnit(ImplicitLocOpBuilder &b, llvm::StringRef name, Value gate, Value up, const GateOptions &options) {
+  mlir::Type element = tensorType(gate).getElementType(), inner = wideFloat(element);
+  Value g = castTo(b, gate, inner), u = castTo(b, up, inner);
+  auto constant = [&](double value) { return splat(b, value, g); };
+  if (options.limit) {
+    g = MinimumOp::create(b, g, constant(*options.limit));
+    u = MaximumOp::create(b, MinimumOp::create(b, u, constant(*options.limit)), constant(-*options.limit));
+  }
+  Value activated = activation(b, name, g, options.alpha);
+  if (options.upOffset != 0)
+    u = AddOp::create(b, u, constant(options.upOffset));
+  return castTo(b, MulOp::create(b, activated, u), element);
+}
+
 Value splitHeads(ImplicitLocOpBuilder &b, Value x, int64_t heads) {
   RankedTensorType type = tensorType(x);
   Value parts = reshape(b, x, {type.getDimSize(0), type.getDimSize(1), heads, type.getDimSize(2) / heads});

@@ -13,7 +13,7 @@ namespace {
 /// A SwiGLU beside the experts.
 Value shared(GoldenCase &c, Value x) {
   Value gate = tw::linear(c.b, x, c.value("ws_gate")), up = tw::linear(c.b, x, c.value("ws_up"));
-  return tw::linear(c.b, tw::MulOp::create(c.b, tw::activation(c.b, "silu", gate), up), c.value("ws_down"));
+  return tw::linear(c.b, tw::gatedUnit(c.b, "silu", gate, up), c.value("ws_down"));
 }
 
 } // namespace

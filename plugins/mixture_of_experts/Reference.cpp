@@ -95,21 +95,15 @@ FailureOr<SmallVector<Value>> RouteOp::lowerToReference(OpBuilder &builder) {
 
 /// act(gate) * (up + offset), or act(up) without a gate.
 static Value activate(ImplicitLocOpBuilder &b, ExpertsOp op, Value gate, Value up) {
-  Type element = tw::tensorType(up).getElementType(), inner = innerType(up);
-  up = tw::castTo(b, up, inner);
-  Value g = gate ? tw::castTo(b, gate, inner) : up;
-  auto constant = [&](double value) { return tw::splat(b, value, g); };
-  if (std::optional<APFloat> limit = op.getLimit()) {
-    double value = limit->convertToDouble();
-    g = tw::MinimumOp::create(b, g, constant(value));
-    up = tw::MaximumOp::create(b, tw::MinimumOp::create(b, up, constant(value)), constant(-value));
+  const double alpha = op.getAlpha().convertToDouble();
+  if (!gate) {
+    Value wide = tw::activation(b, op.getActivation(), tw::castTo(b, up, innerType(up)), alpha);
+    return tw::castTo(b, wide, tw::tensorType(up).getElementType());
   }
-  Value activated = tw::activation(b, op.getActivation(), g, op.getAlpha().convertToDouble());
-  if (!gate)
-    return tw::castTo(b, activated, element);
-  if (double offset = op.getUpOffset().convertToDouble(); offset != 0)
-    up = add(b, up, constant(offset));
-  return tw::castTo(b, mul(b, activated, up), element);
+  tw::GateOptions options{alpha, std::nullopt, op.getUpOffset().convertToDouble()};
+  if (std::optional<APFloat> limit = op.getLimit())
+    options.limit = limit->convertToDouble();
+  return tw::gatedUnit(b, op.getActivation(), gate, up, options);
 }
 
 FailureOr<SmallVector<Value>> ExpertsOp::lowerToReference(OpBuilder &builder) {

@@ -63,7 +63,7 @@ private:
     Value attention = tw::joinHeads(b, tw::attention(b, q, k, v, options));
     y = tw::AddOp::create(b, y, linear(attention, "wo", i));
     Value z = norm(y, "post_norm", i);
-    Value gated = tw::MulOp::create(b, tw::activation(b, "silu", linear(z, "w_gate", i)), linear(z, "w_up", i));
+    Value gated = tw::gatedUnit(b, "silu", linear(z, "w_gate", i), linear(z, "w_up", i));
     return tw::AddOp::create(b, y, linear(gated, "w_down", i));
   }
 

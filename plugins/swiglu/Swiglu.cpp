@@ -38,19 +38,10 @@ LogicalResult GluOp::verify() {
 
 FailureOr<SmallVector<Value>> GluOp::lowerToReference(OpBuilder &builder) {
   ImplicitLocOpBuilder b(getLoc(), builder);
-  Type element = getGate().getType().getElementType();
-  Type inner = tw::wideFloat(element);
-  Value g = tw::castTo(b, getGate(), inner), u = tw::castTo(b, getUp(), inner);
-  auto constant = [&](double value) { return tw::splat(b, value, g); };
-  if (std::optional<APFloat> limit = getLimit()) {
-    double value = limit->convertToDouble();
-    g = tw::MinimumOp::create(b, g, constant(value));
-    u = tw::MaximumOp::create(b, tw::MinimumOp::create(b, u, constant(value)), constant(-value));
-  }
-  Value activated = tw::activation(b, getActivation(), g, getAlpha().convertToDouble());
-  if (double offset = getUpOffset().convertToDouble(); offset != 0)
-    u = tw::AddOp::create(b, u, constant(offset));
-  return SmallVector<Value>{tw::castTo(b, tw::MulOp::create(b, activated, u), element)};
+  tw::GateOptions options{getAlpha().convertToDouble(), std::nullopt, getUpOffset().convertToDouble()};
+  if (std::optional<APFloat> limit = getLimit())
+    options.limit = limit->convertToDouble();
+  return SmallVector<Value>{tw::gatedUnit(b, getActivation(), getGate(), getUp(), options)};
 }
 
 StringRef GluOp::getFusionKind() { return "feed_forward"; }
