@@ -82,6 +82,29 @@ Value reshape(ImplicitLocOpBuilder &builder, Value input, llvm::ArrayRef<int64_t
   return ReshapeOp::create(builder, tensorType(input).clone(shape), input);
 }
 
+Value unsqueeze(ImplicitLocOpBuilder &builder, Value input, int64_t dim) {
+  llvm::SmallVector<int64_t> shape(tensorType(input).getShape());
+  shape.insert(shape.begin() + dim, 1);
+  return reshape(builder, input, shape);
+}
+
+Value pick(ImplicitLocOpBuilder &builder, Value input, int64_t index) {
+  return reshape(builder, slice(builder, input, 0, index, 1), tensorType(input).getShape().drop_front());
+}
+
+Value atPlaces(ImplicitLocOpBuilder &builder, Value places, llvm::ArrayRef<double> row,
+               llvm::ArrayRef<int64_t> rowShape) {
+  RankedTensorType type = tensorType(places);
+  llvm::SmallVector<int64_t> table(rowShape), shape(type.getShape());
+  table.insert(table.begin(), 1);
+  llvm::append_range(shape, rowShape);
+  auto tableType = RankedTensorType::get(table, builder.getF64Type());
+  Value only = ConstantOp::create(builder, tableType, mlir::DenseElementsAttr::get(tableType, row));
+  // No number differs from itself: the index of the only row, at each place.
+  Value zeros = CompareOp::create(builder, type.clone(builder.getI1Type()), "ne", places, places);
+  return GatherOp::create(builder, tableType.clone(shape), only, castTo(builder, zeros, builder.getI32Type()));
+}
+
 static std::optional<double> splatNumber(Value value, int depth) {
   mlir::DenseElementsAttr attribute;
   if (mlir::matchPattern(value, mlir::m_Constant(&attribute))) {

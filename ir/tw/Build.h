@@ -39,6 +39,17 @@ mlir::Value concat(mlir::ImplicitLocOpBuilder &builder, int64_t dim, llvm::Array
 /// The same elements under another shape (at most one dynamic dimension).
 mlir::Value reshape(mlir::ImplicitLocOpBuilder &builder, mlir::Value input, llvm::ArrayRef<int64_t> shape);
 
+/// The same with a dimension of size 1 in front of dimension `dim`.
+mlir::Value unsqueeze(mlir::ImplicitLocOpBuilder &builder, mlir::Value input, int64_t dim);
+
+/// Element `index` of the first dimension: [n, d...] -> [d...].
+mlir::Value pick(mlir::ImplicitLocOpBuilder &builder, mlir::Value input, int64_t index);
+
+/// `row`, of the shape `rowShape`, at each element of `places` (floats, none of them NaN): [places..., rowShape...] in
+/// f64. It makes a shape that no tensor has yet, so that others can be repeated like it.
+mlir::Value atPlaces(mlir::ImplicitLocOpBuilder &builder, mlir::Value places, llvm::ArrayRef<double> row,
+                     llvm::ArrayRef<int64_t> rowShape);
+
 /// The single number that all elements of `value` are: a constant splat, also repeated, reshaped, cast to a float, or what
 /// arithmetic makes of such (`1 / sqrt(64)`). Nothing if `value` is anything else.
 std::optional<double> splatConstant(mlir::Value value);

@@ -71,11 +71,6 @@ FailureOr<SmallVector<Value>> PartialsOp::lowerToReference(OpBuilder &builder) {
   const int64_t rowDim = getLayout() == "bhtd" ? 2 : 1;
   auto keyType = cast<RankedTensorType>((getKey() ? getKey() : getQuery()).getType());
   const int64_t keys = keyType.getDimSize(rowDim), size = llvm::divideCeil(keys, parts);
-  auto stacked = [&](Value value) {
-    SmallVector<int64_t> shape(tw::tensorType(value).getShape());
-    shape.insert(shape.begin(), 1);
-    return tw::reshape(b, value, shape);
-  };
   for (int64_t part = 0; part < parts; ++part) {
     auto [from, to] = tw::keyRange(b, batches, std::min(part * size, keys), std::min((part + 1) * size, keys),
                                    getKvStart(), getKvEnd());
@@ -83,8 +78,8 @@ FailureOr<SmallVector<Value>> PartialsOp::lowerToReference(OpBuilder &builder) {
     b.insert(core.getOperation());
     core.getKvStartMutable().assign(from);
     core.getKvEndMutable().assign(to);
-    outs.push_back(stacked(core.getResult()));
-    lses.push_back(stacked(core.getLse()));
+    outs.push_back(tw::unsqueeze(b, core.getResult(), 0));
+    lses.push_back(tw::unsqueeze(b, core.getLse(), 0));
   }
   return SmallVector<Value>{tw::concat(b, 0, outs), tw::concat(b, 0, lses)};
 }

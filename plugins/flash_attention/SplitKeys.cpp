@@ -28,12 +28,8 @@ SmallVector<Value> splitKeys(AttentionOp op, int64_t parts) {
   Value sinks = partials.getSinks();
   partials.getSinksMutable().clear();
   SmallVector<tw::PartialAttention> pieces;
-  for (int64_t part = 0; part < parts; ++part) {
-    auto piece = [&](Value value) {
-      return tw::reshape(b, tw::slice(b, value, 0, part, 1), tw::tensorType(value).getShape().drop_front());
-    };
-    pieces.push_back({piece(partials.getResult()), piece(partials.getLse())});
-  }
+  for (int64_t part = 0; part < parts; ++part)
+    pieces.push_back({tw::pick(b, partials.getResult(), part), tw::pick(b, partials.getLse(), part)});
   tw::PartialAttention joined = tw::mergeAttention(b, pieces, sinks, headsFirst);
   SmallVector<Value> results = {tw::castTo(b, joined.out, out.getElementType())};
   if (Value wanted = op.getLse())

@@ -24,13 +24,6 @@ Value repeat(ImplicitLocOpBuilder &b, Value value, int64_t dim, int64_t times) {
   return tw::concat(b, dim, parts);
 }
 
-/// `value` with a dimension of size 1 in front of dimension `dim`.
-Value unsqueeze(ImplicitLocOpBuilder &b, Value value, int64_t dim) {
-  SmallVector<int64_t> shape(tensorType(value).getShape());
-  shape.insert(shape.begin() + dim, 1);
-  return tw::reshape(b, value, shape);
-}
-
 /// Rows [first, first + size) of each head's block of the up-projection: [H, size, rank].
 Value partOfUp(ImplicitLocOpBuilder &b, Value up, int64_t heads, int64_t first, int64_t size, Type element) {
   RankedTensorType type = tensorType(up);
@@ -62,7 +55,7 @@ tw::AttentionOptions optionsOf(AttentionOp op) {
 Value expanded(ImplicitLocOpBuilder &b, AttentionOp op) {
   int64_t heads = op.heads(), nope = op.nopeDim();
   Value both = tw::splitHeads(b, tw::linear(b, op.getLatent(), op.getUpWeight()), heads); // [B, H, S, Dn + Dv]
-  Value rotary = repeat(b, unsqueeze(b, op.getKRope(), 1), 1, heads);                     // [B, H, S, R]
+  Value rotary = repeat(b, tw::unsqueeze(b, op.getKRope(), 1), 1, heads);                     // [B, H, S, R]
   Value query = tw::concat(b, 3, {op.getQNope(), op.getQRope()});
   Value key = tw::concat(b, 3, {tw::slice(b, both, 3, 0, nope), rotary});
   return tw::attention(b, query, key, tw::slice(b, both, 3, nope, op.valueDim()), optionsOf(op));
@@ -73,8 +66,8 @@ Value absorbed(ImplicitLocOpBuilder &b, AttentionOp op) {
   Type element = op.getType().getElementType();
   Value toLatents = partOfUp(b, op.getUpWeight(), heads, 0, nope, element);
   Value query = tw::concat(b, 3, {byHeads(b, op.getQNope(), toLatents, false), op.getQRope()});
-  Value key = unsqueeze(b, tw::concat(b, 2, {op.getLatent(), op.getKRope()}), 1);
-  Value sums = tw::attention(b, query, key, unsqueeze(b, op.getLatent(), 1), optionsOf(op));
+  Value key = tw::unsqueeze(b, tw::concat(b, 2, {op.getLatent(), op.getKRope()}), 1);
+  Value sums = tw::attention(b, query, key, tw::unsqueeze(b, op.getLatent(), 1), optionsOf(op));
   return byHeads(b, sums, partOfUp(b, op.getUpWeight(), heads, nope, op.valueDim(), element), true);
 }
 
@@ -121,7 +114,7 @@ FailureOr<SmallVector<Value>> LatentArrayOp::lowerToReference(OpBuilder &builder
   auto project = [&](Value x, Value weight, Value bias) {
     return tw::splitHeads(b, tw::linear(b, x, weight, bias), heads);
   };
-  Value latents = unsqueeze(b, getLatents(), 0);
+  Value latents = tw::unsqueeze(b, getLatents(), 0);
   // [1, H, N, D] of the latents is one for all of the batch.
   auto ofLatents = [&](Value own, Value ownBias, Value weight, Value bias) {
     return repeat(b, own ? project(latents, own, ownBias) : project(latents, weight, bias), 0, batch);

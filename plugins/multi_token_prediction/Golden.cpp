@@ -26,18 +26,13 @@ public:
       if (i > 0)
         state = module(state, i - 1);
       Value y = tw::linear(b, norm(state, "out_norm", i), c.value("lm_head")); // [B, T, V]
-      SmallVector<int64_t> shape(tw::tensorType(y).getShape());
-      shape.insert(shape.begin(), 1);
-      all.push_back(tw::reshape(b, y, shape));
+      all.push_back(tw::unsqueeze(b, y, 0));
     }
     return tw::concat(b, 0, all);
   }
 
 private:
-  Value weight(StringRef name, int64_t i) {
-    Value stack = c.value(name);
-    return tw::reshape(b, tw::slice(b, stack, 0, i, 1), tw::tensorType(stack).getShape().drop_front());
-  }
+  Value weight(StringRef name, int64_t i) { return tw::pick(b, c.value(name), i); }
   Value norm(Value x, StringRef name, int64_t i) { return tw::rmsNorm(b, x, weight(name, i), epsilon); }
   Value linear(Value x, StringRef name, int64_t i) { return tw::linear(b, x, weight(name, i)); }
 

@@ -49,18 +49,6 @@ RankedTensorType stacked(RankedTensorType x, int64_t n, std::optional<int64_t> l
   return x.clone(shape);
 }
 
-/// x [d...] -> [1, d...].
-Value inFront(ImplicitLocOpBuilder &b, Value x) {
-  SmallVector<int64_t> shape(tw::tensorType(x).getShape());
-  shape.insert(shape.begin(), 1);
-  return tw::reshape(b, x, shape);
-}
-
-/// Row i of a stack [n, d...], as [d...].
-Value rowOf(ImplicitLocOpBuilder &b, Value stack, int64_t i) {
-  return tw::reshape(b, tw::slice(b, stack, 0, i, 1), tw::tensorType(stack).getShape().drop_front());
-}
-
 /// More than one dynamic dimension could not be moved behind another one.
 bool isHidden(RankedTensorType type) {
   return type.getRank() >= 1 && !type.isDynamicDim(type.getRank() - 1) && type.getShape().back() >= 1 &&
@@ -110,7 +98,7 @@ FailureOr<SmallVector<Value>> HeadsOp::lowerToReference(OpBuilder &builder) {
   Value all = tw::linear(b, getHidden(), rows, bias); // [..., n * V]
   SmallVector<Value> heads;
   for (int64_t i = 0; i < n; ++i)
-    heads.push_back(inFront(b, tw::slice(b, all, last, i * vocabulary, vocabulary)));
+    heads.push_back(tw::unsqueeze(b, tw::slice(b, all, last, i * vocabulary, vocabulary), 0));
   return SmallVector<Value>{tw::concat(b, 0, heads)};
 }
 
@@ -144,12 +132,12 @@ FailureOr<SmallVector<Value>> OffsetsOp::lowerToReference(OpBuilder &builder) {
   ImplicitLocOpBuilder b(getLoc(), builder);
   Value hidden = getHidden();
   int64_t last = getHidden().getType().getRank() - 1;
-  SmallVector<Value> states = {inFront(b, hidden)};
+  SmallVector<Value> states = {tw::unsqueeze(b, hidden, 0)};
   for (int64_t i = 0; i < getVectors().getType().getDimSize(0); ++i) {
-    Value vector = rowOf(b, getVectors(), i); // [E]
-    Value offset = getMatrix() ? tw::activation(b, "silu", tw::linear(b, hidden, rowOf(b, getMatrix(), i), vector))
+    Value vector = tw::pick(b, getVectors(), i); // [E]
+    Value offset = getMatrix() ? tw::activation(b, "silu", tw::linear(b, hidden, tw::pick(b, getMatrix(), i), vector))
                                : tw::broadcast(b, vector, hidden, {last});
-    states.push_back(inFront(b, tw::AddOp::create(b, hidden, offset)));
+    states.push_back(tw::unsqueeze(b, tw::AddOp::create(b, hidden, offset), 0));
   }
   return SmallVector<Value>{tw::concat(b, 0, states)};
 }

@@ -33,18 +33,6 @@ LogicalResult verifyShape(Operation *op, RankedTensorType found, ArrayRef<int64_
 
 SmallVector<int64_t> leadingDims(int64_t count) { return llvm::to_vector(llvm::seq<int64_t>(0, count)); }
 
-Value atPlaces(ImplicitLocOpBuilder &b, Value places, ArrayRef<double> row, ArrayRef<int64_t> rowShape) {
-  RankedTensorType type = tw::tensorType(places);
-  SmallVector<int64_t> table(rowShape), shape(type.getShape());
-  table.insert(table.begin(), 1);
-  llvm::append_range(shape, rowShape);
-  auto tableType = RankedTensorType::get(table, b.getF64Type());
-  Value only = tw::ConstantOp::create(b, tableType, DenseElementsAttr::get(tableType, row));
-  // No number differs from itself: the index of the only row, at each place.
-  Value zeros = tw::CompareOp::create(b, type.clone(b.getI1Type()), "ne", places, places);
-  return tw::GatherOp::create(b, tableType.clone(shape), only, tw::castTo(b, zeros, b.getI32Type()));
-}
-
 LogicalResult SinusoidalOp::verify() {
   if (getDim() < 1) // (C1)
     return emitOpError("wants a dim of at least 1, found ") << getDim();
@@ -71,10 +59,10 @@ FailureOr<SmallVector<Value>> SinusoidalOp::lowerToReference(OpBuilder &builder)
     phases.push_back(isSine ? 0.0 : std::numbers::pi / 2);
   }
   Value position = tw::castTo(b, getPositions(), b.getF64Type()); // [...]
-  Value turns = atPlaces(b, position, rates, dim);                // [..., dim]
+  Value turns = tw::atPlaces(b, position, rates, dim);                // [..., dim]
   turns =
       tw::MulOp::create(b, turns, tw::broadcast(b, position, turns, leadingDims(tw::tensorType(position).getRank())));
-  Value y = tw::SinOp::create(b, tw::AddOp::create(b, turns, atPlaces(b, position, phases, dim)));
+  Value y = tw::SinOp::create(b, tw::AddOp::create(b, turns, tw::atPlaces(b, position, phases, dim)));
   return SmallVector<Value>{tw::castTo(b, y, getType().getElementType())};
 }
 

@@ -37,7 +37,7 @@ Value distances(ImplicitLocOpBuilder &b, Value queries, Value keys) {
   auto columns = [&](Value positions, bool isQuery) {
     Value p = tw::castTo(b, positions, b.getF64Type());
     int64_t rank = tw::tensorType(p).getRank();
-    Value one = atPlaces(b, p, isQuery ? 1.0 : -1.0, 1);        // [..., 1]
+    Value one = tw::atPlaces(b, p, isQuery ? 1.0 : -1.0, 1);        // [..., 1]
     Value column = tw::broadcast(b, p, one, leadingDims(rank)); // [..., 1]
     return isQuery ? tw::concat(b, rank, {one, column}) : tw::concat(b, rank, {column, one});
   };
@@ -163,7 +163,7 @@ FailureOr<SmallVector<Value>> AlibiOp::lowerToReference(OpBuilder &builder) {
   SmallVector<int64_t> row = {getHeads()};
   if (!isBatched)
     row.push_back(1);
-  Value slopes = headsFirst(b, atPlaces(b, d, alibiSlopes(getHeads()), row), isBatched);
+  Value slopes = headsFirst(b, tw::atPlaces(b, d, alibiSlopes(getHeads()), row), isBatched);
   Value repeated = tw::broadcast(b, d, slopes, isBatched ? ArrayRef<int64_t>{0, 2, 3} : ArrayRef<int64_t>{2, 3});
   return SmallVector<Value>{tw::castTo(b, tw::MulOp::create(b, slopes, repeated), getType().getElementType())};
 }

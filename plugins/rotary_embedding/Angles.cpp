@@ -110,16 +110,9 @@ FailureOr<SmallVector<Value>> TablesOp::lowerToReference(OpBuilder &builder) {
     if (getSections())
       own = tw::reduce(b, "sum", tw::slice(b, positions, 0, k, 1), {0});
     SmallVector<double> ownRates = llvm::map_to_vector(pairOf, [&](int32_t pair) { return ratesOf[k][pair]; });
-    // Repeated by a gather of the one row, for there is no tensor of that shape yet.
-    auto rowType = RankedTensorType::get({1, getDim()}, f64);
-    Value row = tw::ConstantOp::create(b, rowType, DenseElementsAttr::get(rowType, ArrayRef<double>(ownRates)));
-    RankedTensorType ownType = tw::tensorType(own);
-    Value zeros = tw::castTo(b, tw::CompareOp::create(b, ownType.clone(b.getI1Type()), "ne", own, own), b.getI32Type());
-    SmallVector<int64_t> shape(ownType.getShape());
-    shape.push_back(getDim());
-    Value rows = tw::GatherOp::create(b, ownType.clone(shape), row, zeros);
+    Value rows = tw::atPlaces(b, own, ownRates, getDim());
     Value turned = tw::MulOp::create(
-        b, tw::broadcast(b, own, rows, llvm::to_vector(llvm::seq<int64_t>(0, ownType.getRank()))), rows);
+        b, tw::broadcast(b, own, rows, llvm::to_vector(llvm::seq<int64_t>(0, tw::tensorType(own).getRank()))), rows);
     angle = angle ? tw::AddOp::create(b, angle, turned).getResult() : turned;
   }
   if (factors)
