@@ -3,6 +3,7 @@
 
 #include "frontend/api/GoldenCase.h"
 #include "ir/tw/Layers.h"
+#include "plugins/position_encoding/Places.h"
 
 #include <cmath>
 #include <numeric>
@@ -115,11 +116,7 @@ void buildRelation(GoldenCase &c) {
   Value relation = c.value("relation"), table = c.value("table_bias");
   if (tw::tensorType(table).getDimSize(0) != relations)
     return c.unsupported("R other than the rows of the tables");
-  RankedTensorType pairs = tw::tensorType(relation);
-  SmallVector<int64_t> shape(pairs.getShape());
-  if (shape.size() == 2)
-    shape.insert(shape.begin(), 1);
-  shape.insert(shape.begin() + 1, tw::tensorType(table).getDimSize(1));
+  SmallVector<int64_t> shape = biasShape(tw::tensorType(relation).getShape(), tw::tensorType(table).getDimSize(1));
   Value bias = RelationBiasOp::create(c.b, tw::tensorType(table).clone(shape), relation, table);
   c.output("o", relationAttention(c, relation, c.value("table_k"), c.value("table_v"), bias, "none"));
   c.output("o_bias_only", attentionWithBias(c, bias, defaultScale(c), "none"));

@@ -25,10 +25,10 @@ void PositionEncodingDialect::initialize() {
       >();
 }
 
-LogicalResult verifyShape(Operation *op, RankedTensorType found, ArrayRef<int64_t> wanted) {
+LogicalResult verifyShape(Operation *op, RankedTensorType found, ArrayRef<int64_t> wanted, StringRef what) {
   if (tw::shapesAgree(found.getShape(), wanted))
     return success();
-  return op->emitOpError("has the result ") << found << ", wanted the shape " << tw::shapeText(wanted);
+  return op->emitOpError("has the ") << what << " " << found << ", wanted the shape " << tw::shapeText(wanted);
 }
 
 SmallVector<int64_t> leadingDims(int64_t count) { return llvm::to_vector(llvm::seq<int64_t>(0, count)); }

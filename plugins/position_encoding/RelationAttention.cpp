@@ -25,10 +25,8 @@ LogicalResult RelationAttentionOp::verify() {
           keys = k.getDimSize(2);
   if (kvHeads < 1 || heads % kvHeads != 0) // (C1)
     return emitOpError("has ") << heads << " query heads, wanted a multiple of the " << kvHeads << " key heads";
-  auto wantShape = [&](StringRef what, RankedTensorType found, ArrayRef<int64_t> wanted) -> LogicalResult {
-    if (tw::shapesAgree(found.getShape(), wanted))
-      return success();
-    return emitOpError("has the ") << what << " " << found << ", wanted the shape " << tw::shapeText(wanted);
+  auto wantShape = [&](StringRef what, RankedTensorType found, ArrayRef<int64_t> wanted) {
+    return verifyShape(*this, found, wanted, what);
   };
   if (failed(wantShape("key", k, {batch, kvHeads, keys, q.getDimSize(3)})) ||
       failed(wantShape("value", v, {batch, kvHeads, keys, v.getDimSize(3)})) ||

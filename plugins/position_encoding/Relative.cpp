@@ -131,8 +131,7 @@ FailureOr<SmallVector<Value>> T5BucketsOp::lowerToReference(OpBuilder &builder) 
 
 NumericsBound T5BucketsOp::getNumericsBound(StringRef) { return {}; }
 
-/// [1, heads, T, S] or [B, heads, T, S] of relations [T, S] or [B, T, S].
-static SmallVector<int64_t> biasShape(ArrayRef<int64_t> pairs, int64_t heads) {
+SmallVector<int64_t> biasShape(ArrayRef<int64_t> pairs, int64_t heads) {
   SmallVector<int64_t> shape(pairs);
   if (shape.size() == 2)
     shape.insert(shape.begin(), 1);
