@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace tilewright {
 
@@ -216,16 +217,20 @@ llvm::Error ReceiptCollector::install(mlir::MLIRContext &context, const StageReg
   return llvm::Error::success();
 }
 
+/// Functions may be worked on by several threads: order by function, keeping each pass's own order within one.
+static std::vector<Receipt> byFunction(std::vector<Receipt> receipts) {
+  llvm::stable_sort(receipts, [](const Receipt &a, const Receipt &b) { return a.function < b.function; });
+  return receipts;
+}
+
 std::vector<Receipt> ReceiptCollector::receipts() const {
   std::lock_guard<std::mutex> lock(state->mutex);
-  // Functions may be worked on by several threads: order by function, keeping each pass's own order within one.
-  std::map<std::string, std::vector<Receipt>> byFunction;
-  for (const Receipt &receipt : state->receipts)
-    byFunction[receipt.function].push_back(receipt);
-  std::vector<Receipt> sorted;
-  for (auto &[function, receipts] : byFunction)
-    llvm::append_range(sorted, receipts);
-  return sorted;
+  return byFunction(state->receipts);
+}
+
+std::vector<Receipt> ReceiptCollector::take() {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return byFunction(std::exchange(state->receipts, {}));
 }
 
 std::vector<PostCondition> ReceiptCollector::postConditions() const {

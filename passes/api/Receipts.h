@@ -78,6 +78,8 @@ public:
   llvm::Error install(mlir::MLIRContext &context, const StageRegistry *registry);
 
   std::vector<Receipt> receipts() const;
+  /// The receipts since the last call, which the collector keeps no longer.
+  std::vector<Receipt> take();
   std::vector<PostCondition> postConditions() const;
 
   /// The receipts, then the post-conditions, as docs/receipts.md describes.

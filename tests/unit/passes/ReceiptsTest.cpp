@@ -66,6 +66,20 @@ TEST_F(ReceiptsTest, ScopesAreDetails) {
   EXPECT_EQ(all[1].scope, "");
 }
 
+TEST_F(ReceiptsTest, AreTakenOnce) {
+  receipt::done(g, "some-plugin-fuse", "norm", "one sweep");
+  receipt::done(f, "some-plugin-fuse", "norm", "two sweeps");
+  std::vector<Receipt> taken = collector.take();
+  ASSERT_EQ(taken.size(), 2u);
+  EXPECT_EQ(taken[0].function, "f");
+  EXPECT_EQ(taken[1].function, "g");
+  receipt::done(g, "some-plugin-fuse", "norm", "three sweeps");
+  taken = collector.take();
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken[0].reason, "three sweeps");
+  EXPECT_TRUE(collector.receipts().empty());
+}
+
 TEST_F(ReceiptsTest, PostConditionsAreCounted) {
   for (llvm::StringRef level : {"avx2", "avx512"}) {
     ReceiptScope scope(collector, "level", level);
