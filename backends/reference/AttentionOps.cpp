@@ -3,6 +3,8 @@
 #include "backends/reference/Ops.h"
 #include "backends/reference/ScalarRegion.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 #include <limits>
 
@@ -94,9 +96,6 @@ template <typename Real> void attend(tw::AttentionOp op, const Row<Real> &row, c
       to.weights[j] = weight / sum;
 }
 
-/// floor(x / y), y > 0.
-int64_t floorDiv(int64_t x, int64_t y) { return x >= 0 ? x / y : -((-x + y - 1) / y); }
-
 /// Whether causality, window, radius and chunk let key j through to a row at `position`.
 bool passes(tw::AttentionOp op, int64_t j, int64_t position) {
   if (op.getCausal() != "none" && j > position)
@@ -106,7 +105,7 @@ bool passes(tw::AttentionOp op, int64_t j, int64_t position) {
     return false;
   if (op.getRadius() && static_cast<uint64_t>(std::abs(position - j)) > static_cast<uint64_t>(*op.getRadius()))
     return false;
-  return !op.getChunk() || floorDiv(j, *op.getChunk()) == floorDiv(position, *op.getChunk());
+  return !op.getChunk() || llvm::divideFloorSigned(j, *op.getChunk()) == llvm::divideFloorSigned(position, *op.getChunk());
 }
 
 /// Index into a mask or bias: the last dimensions of [B, H, T, S], or [B, T, S], of which some may be 1.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "backends/reference/Ops.h"
+#include "backends/reference/Rows.h"
 
 #include <array>
 #include <cmath>
@@ -60,10 +61,13 @@ FailureOr<Array<Real>> evaluateGroupedLinear(Operation *op, const Array<Real> &i
                                              const Array<Real> &offsets, const Array<Real> *bias, int64_t out,
                                              bool inOut) {
   int64_t rows = input.shape[0], columns = input.shape[1], groups = offsets.size() - 1;
-  int64_t elements = weight.weight ? elementCount(weight.weight->shape()) : weight.array->size();
+  ArrayRef<int64_t> shape = weight.weight ? weight.weight->shape() : ArrayRef<int64_t>(weight.array->shape);
+  int64_t elements = elementCount(shape);
   if (int64_t wanted = out * groups == 0 ? columns : elements / (out * groups); columns != wanted)
     return op->emitOpError("input has ") << columns << " columns at run time, wanted the weight's " << wanted;
   Array<Real> y = Array<Real>::floats({rows, out});
+  Rows<Real> stored(weight, shape.size() - 2);
+  std::vector<float> scratch;
   int64_t begin = 0;
   for (int64_t g = 0; g <= groups; ++g) {
     int64_t end = offsets.integers[g];
@@ -72,19 +76,12 @@ FailureOr<Array<Real>> evaluateGroupedLinear(Operation *op, const Array<Real> &i
     if (g > 0 && end > begin) { // matrix g - 1 [out, columns], decoded only where it has rows
       Array<Real> matrix = Array<Real>::floats({out, columns});
       int64_t first = (g - 1) * out * columns;
-      if (weight.weight) {
-        std::vector<float> decoded(out * columns);
-        int64_t perRow = weight.weight->rowElements();
-        for (int64_t at = 0; at < out * columns; at += perRow)
-          weight.weight->decodeRow((first + at) / perRow, decoded.data() + at);
-        matrix.reals.assign(decoded.begin(), decoded.end());
-      } else {
-        std::copy_n(weight.array->reals.begin() + first, out * columns, matrix.reals.begin());
-      }
+      for (int64_t at = 0; at < out * columns; at += stored.columns)
+        stored.read((first + at) / stored.columns, scratch, matrix.reals.data() + at);
       if (inOut) {
-        std::vector<Real> stored = matrix.reals; // [columns, out]
+        std::vector<Real> turned = matrix.reals; // [columns, out]
         for (int64_t i = 0; i < out * columns; ++i)
-          matrix.reals[i % out * columns + i / out] = stored[i];
+          matrix.reals[i % out * columns + i / out] = turned[i];
       }
       Array<Real> part = Array<Real>::floats({end - begin, columns});
       std::copy_n(input.reals.begin() + begin * columns, part.size(), part.reals.begin());

@@ -87,13 +87,16 @@ template <typename Real> FailureOr<Value<Real>> Engine<Real>::load(ml_program::G
   return value;
 }
 
+/// The value of operand group `index` of the op's definition; null where an optional one is not given.
+template <typename Op, typename Val> static const Val *groupOf(Op op, ArrayRef<Val> operands, unsigned index) {
+  auto [start, length] = op.getODSOperandIndexAndLength(index);
+  return length == 0 ? nullptr : &operands[start];
+}
+
 template <typename Real>
 AttentionOperands<Real> Engine<Real>::attentionOperands(tw::AttentionOp op, ArrayRef<Val> operands) {
   // By the order of the op's definition.
-  auto group = [&](unsigned index) -> const Val * {
-    auto [start, length] = op.getODSOperandIndexAndLength(index);
-    return length == 0 ? nullptr : &operands[start];
-  };
+  auto group = [&](unsigned index) { return groupOf(op, operands, index); };
   auto array = [&](unsigned index) { return group(index) ? whole(*group(index)) : nullptr; };
   enum { Query, Key, Value, State, RowStart, KvLen, Positions, Mask, Bias, Sinks, KvStart, KvEnd, PrefixLen, CuSeqlensQ, CuSeqlensKv };
   AttentionOperands<Real> in;
@@ -147,10 +150,7 @@ FailureOr<SmallVector<Value<Real>>> Engine<Real>::evaluate(Operation *op, ArrayR
         return single(op, evaluateLinear(linear, *input, operands[1], bias.get()));
       })
       .Case([&](tw::PackedLinearOp linear) -> Result {
-        auto group = [&](unsigned index) -> const Val * {
-          auto [start, length] = linear.getODSOperandIndexAndLength(index);
-          return length == 0 ? nullptr : &operands[start];
-        };
+        auto group = [&](unsigned index) { return groupOf(linear, operands, index); };
         enum { Input, Scales, Sums, Weight, Bias };
         // The sums only save work: they follow from quants and scales.
         ArrayPtr<Real> input = whole(*group(Input)), bias = group(Bias) ? whole(*group(Bias)) : nullptr;
@@ -164,10 +164,7 @@ FailureOr<SmallVector<Value<Real>>> Engine<Real>::evaluate(Operation *op, ArrayR
                                                 linear.getOut(), linear.getInOut()));
       })
       .Case([&](tw::PackedGroupedLinearOp linear) -> Result {
-        auto group = [&](unsigned index) -> const Val * {
-          auto [start, length] = linear.getODSOperandIndexAndLength(index);
-          return length == 0 ? nullptr : &operands[start];
-        };
+        auto group = [&](unsigned index) { return groupOf(linear, operands, index); };
         enum { Input, Scales, Sums, Weight, Offsets, Bias };
         ArrayPtr<Real> input = whole(*group(Input)), bias = group(Bias) ? whole(*group(Bias)) : nullptr;
         if (const Val *scales = group(Scales))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "backends/reference/Ops.h"
+#include "backends/reference/Rows.h"
 
 #include <array>
 #include <cmath>
@@ -9,31 +10,6 @@ using namespace mlir;
 namespace tilewright::reference {
 
 namespace {
-
-/// Rows of a table that is a weight (decoded as they are asked for) or an array, or of many tables one after another:
-/// `count` is that of each.
-template <typename Real> class Rows {
-public:
-  explicit Rows(const Value<Real> &table, int64_t batchDims = 0) : table(table) {
-    ArrayRef<int64_t> shape = table.weight ? table.weight->shape() : ArrayRef<int64_t>(table.array->shape);
-    count = shape[batchDims];
-    columns = elementCount(shape.drop_front(batchDims + 1));
-  }
-  void read(int64_t row, std::vector<float> &scratch, Real *out) const {
-    if (!table.weight) {
-      std::copy_n(table.array->reals.begin() + row * columns, columns, out);
-      return;
-    }
-    scratch.resize(columns);
-    table.weight->decodeRow(row, scratch.data());
-    std::copy_n(scratch.begin(), columns, out);
-  }
-
-  int64_t count, columns;
-
-private:
-  const Value<Real> &table;
-};
 
 /// Eight partial sums, so that the compiler can keep them in vector registers.
 template <typename Real> Real dot(const Real *a, const Real *b, int64_t n) {

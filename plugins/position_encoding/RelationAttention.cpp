@@ -3,7 +3,6 @@
 #include "plugins/position_encoding/PositionEncoding.h"
 
 #include "ir/tw/Layers.h"
-#include "ir/tw/Shapes.h"
 #include "plugins/position_encoding/Places.h"
 
 #include <cmath>
