@@ -16,9 +16,9 @@ def PositionEncoding_Dialect : Dialect {
 
     Encodings of scores meet `tw.attention` through its bias. Where an encoding depends on the distance of two positions, or
     on any other relation of two tokens, that relation is a matrix of small integers, which index a learned table:
-    `position_encoding.offsets` and `position_encoding.t5_buckets` make it of positions, a syntax tree's distances come from
-    the host (plugins/position_encoding/SyntaxTree.h), and `position_encoding.relation_bias` and
-    `position_encoding.relation_attention` take it, whoever made it.
+    `position_encoding.offsets` and `position_encoding.t5_buckets` make it of positions, a host may give any
+    other (distances in a syntax tree), and `position_encoding.relation_bias` and `position_encoding.relation_attention` take
+    it, whoever made it.
   }];
   let dependentDialects = ["::tilewright::tw::TwDialect"];
 }
@@ -51,7 +51,8 @@ def PositionEncoding_SinusoidalOp : PositionEncoding_Op<"sinusoidal"> {
 def PositionEncoding_LearnedOp : PositionEncoding_Op<"learned"> {
   let summary = "Rows of a learned table by position";
   let description = [{
-    `y[..., :] = table[positions[...], :]`. A position past the table's end is an error that names it and the table's length.
+    `y[..., :] = table[positions[...], :]`. A position outside of the table is an error that names it and the table's length,
+    found before any kernel runs where positions are an input; a compiled function that computes one reads the nearest row.
 
     Example:
     ```mlir
@@ -136,7 +137,8 @@ def PositionEncoding_RelationBiasOp : PositionEncoding_Op<"relation_bias"> {
   let summary = "A learned bias for each head and relation of two tokens";
   let description = [{
     `y[b, h, t, s] = table[relation[b, t, s], h]`; one relation [T, S] for all sequences gives [1, H, T, S]. An index outside
-    of the table is an error.
+    of the table is an error, found before any kernel runs where the relation is an input; a compiled function that computes
+    one reads the nearest row.
 
     Example:
     ```mlir

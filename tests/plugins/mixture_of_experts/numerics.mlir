@@ -1,5 +1,5 @@
 // REQUIRES: plugin-mixture_of_experts
-// Numbers worked out by hand. (Golden cases: tools/check-golden; compiled: tests/unit/kernels.)
+// Numbers worked out by hand. (Golden cases: golden.test; compiled against the interpreter: conformance.test.)
 // RUN: %tw-opt %s --reference-interpret -o /dev/null
 // RUN: %tw-opt %s --reference-interpret=precision=f32 -o /dev/null
 
