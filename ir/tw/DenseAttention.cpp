@@ -144,7 +144,7 @@ SmallVector<Value> DenseAttention::loadSegments() {
   };
   SmallVector<Value> outs; // start, keys, position, prefix
   for (int i = 0; i < 4; ++i)
-    outs.push_back(t.filled({piece}, fixed(0)));
+    outs.push_back(spec.cuSeqlensQ ? t.filled({piece}, fixed(0)) : t.alloc({piece}, i32));
   const int64_t offset = spec.offset.value_or(0);
   if (!spec.cuSeqlensQ) {
     SmallVector<Value> ins;
@@ -201,10 +201,10 @@ void DenseAttention::loadIntervals() {
       ins.push_back(t.slice(bound, {batch}, {1}));
       maps.push_back(one);
     }
-  maps.append(3, row);
-  SmallVector<Value> outs;
-  for (int i = 0; i < 3; ++i)
+  SmallVector<Value> outs; // from, to, those of the prefix
+  for (int i = 0; i < (spec.prefixLen ? 4 : 2); ++i)
     outs.push_back(t.alloc({piece}, i32));
+  maps.append(outs.size(), row);
   // Larger distances than there are rows and keys mean the same as none.
   const int64_t far = std::min<int64_t>(queries + allKeys + 1 + std::abs(spec.offset.value_or(0)), 1 << 30);
   const int64_t partKeys = llvm::divideCeil(allKeys, spec.parts);
@@ -233,7 +233,6 @@ void DenseAttention::loadIntervals() {
         Value end = s.add(start, count);
         from = s.max(s.add(start, from), start);
         to = s.min(s.add(start, to), end);
-        Value prefixEnd = s.min(s.add(start, s.max(s.min(prefix, count), fixed(0))), end);
         unsigned bound = 4;
         Value least = fixed(0), most = fixed(allKeys);
         if (kvStart)
@@ -244,7 +243,13 @@ void DenseAttention::loadIntervals() {
           least = s.max(least, partLow);
           most = s.min(most, s.add(partLow, fixed(partKeys)));
         }
-        return {s.max(from, least), s.min(to, most), s.min(prefixEnd, most)};
+        SmallVector<Value> found = {s.max(from, least), s.min(to, most)};
+        if (spec.prefixLen) {
+          // The keys of the prefix begin where the segment does, or where kv_start says.
+          Value prefixEnd = s.min(s.add(start, s.max(s.min(prefix, count), fixed(0))), end);
+          found.append({s.max(start, least), s.min(prefixEnd, most)});
+        }
+        return found;
       }));
   lows = bounds[0];
   highs = bounds[1];
@@ -254,20 +259,8 @@ void DenseAttention::loadIntervals() {
   allHigh = extreme(highs, false);
   if (!spec.prefixLen)
     return;
-  // The keys of the prefix begin where the segment does, or where kv_start says.
-  prefixEnds = bounds[2];
-  AffineMap map = row;
-  SmallVector<Value> from = {starts};
-  SmallVector<AffineMap> fromMaps = {map};
-  if (kvStart) {
-    from.push_back(t.slice(kvStart, {batch}, {1}));
-    fromMaps.push_back(one);
-  }
-  fromMaps.push_back(map);
-  prefixStarts = t.generic(from, t.alloc({piece}, i32), fromMaps, "p", [&](TileBuilder &s, ValueRange a) {
-    Value least = kvStart ? s.max(a[0], a[1]) : a[0];
-    return partLow ? s.max(least, partLow) : least;
-  });
+  prefixStarts = bounds[2];
+  prefixEnds = bounds[3];
   prefixLow = extreme(prefixStarts, false);
   prefixHigh = extreme(prefixEnds, true);
 }
@@ -323,7 +316,6 @@ Value DenseAttention::keyRows(Value whole, int64_t which, Value first, int64_t c
 }
 
 Value DenseAttention::products(Value tile) {
-  Value k = keyRows(key, 1, firstKey(tile), keys, dim);
   AffineExpr m = t.d(0), n = t.d(1), d = t.d(2);
   auto body = [&](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(a[0], widened(s, a[1]))); };
   Value out = filled({rows(), width}, 0.0);
@@ -333,6 +325,7 @@ Value DenseAttention::products(Value tile) {
     return t.generic({t.reshape(q, {rows()}), row}, out, {perRow(), t.map(2, {t.d(1)}), elements()}, "pp",
                      [&](TileBuilder &s, ValueRange a) { return s.mul(a[0], widened(s, a[1])); });
   }
+  Value k = keyRows(key, 1, firstKey(tile), keys, dim);
   if (!isTransposed())
     return t.generic({q, k}, out, {t.map(3, {m, d}), t.map(3, {n, d}), t.map(3, {m, n})}, "ppr", body);
   Value turned = width == keys ? t.alloc({dim, width}, wide) : filled({dim, width}, 0.0);
