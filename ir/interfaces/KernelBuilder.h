@@ -19,6 +19,8 @@ struct ShapeClass {
 llvm::ArrayRef<ShapeClass> shapeClasses();
 /// The class of that name, or null.
 const ShapeClass *findShapeClass(llvm::StringRef name);
+/// The class of a step of so many rows.
+const ShapeClass &shapeClassOf(int64_t rows);
 
 /// Keys of one page of a state, as in the runtime's interface (runtime/api/abi.h).
 inline constexpr int64_t kPageTokens = 64;

@@ -19,4 +19,12 @@ const ShapeClass *findShapeClass(llvm::StringRef name) {
   return nullptr;
 }
 
+const ShapeClass &shapeClassOf(int64_t rows) {
+  // All but the last take as many rows as one of their tiles has.
+  for (const ShapeClass &shapeClass : shapeClasses().drop_back())
+    if (rows <= shapeClass.rowMultiple)
+      return shapeClass;
+  return shapeClasses().back();
+}
+
 } // namespace tilewright

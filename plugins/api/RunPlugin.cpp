@@ -81,8 +81,7 @@ llvm::Error checkRegistrations(llvm::StringRef path, const PluginNote &note,
       return fault(path, "its note provides '" + provision +
                              "', which it does not register; register it, or take it out of TILEWRIGHT_PLUGIN_NOTE");
   }
-  bool runs = llvm::any_of(note.provides, [](llvm::StringRef word) { return word.starts_with("runtime:"); });
-  if (loaded.dialects.empty() && loaded.passes.empty() && !runs)
+  if (loaded.dialects.empty() && loaded.passes.empty() && !note.hasRuntimeHalf())
     return fault(path, "registers neither a dialect nor a pass, and has no runtime half; do so in register_dialects or "
                        "register_stages, or let its note provide runtime:" +
                            note.name);

@@ -25,9 +25,6 @@ public:
   /// [choices], of the i-th token of the last draft.
   std::span<const double> distribution(size_t i) const { return distributions[i]; }
 
-  /// Tokens that its session holds: of the last history, and of the draft but for its last one.
-  int64_t held() const { return static_cast<int64_t>(tokens.size()); }
-
 private:
   void checkVocabulary(tw_model *target, const std::string &folder) const;
   /// Its logits behind `history` when the session holds just that; what it held already is not computed again.
@@ -43,7 +40,7 @@ private:
   std::unique_ptr<tw_model, Release> model;
   std::unique_ptr<tw_session, Release> session;
   int64_t vocabulary = 0;
-  std::vector<int32_t> tokens; ///< in the session
+  std::vector<int32_t> tokens; ///< in the session: of the last history, and of the draft but for its last one
   std::vector<float> logits;   ///< [vocabulary], behind them
   std::vector<std::vector<double>> distributions;
 };

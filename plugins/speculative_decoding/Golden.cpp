@@ -36,12 +36,17 @@ void judgeGreedily(GoldenHostCase &c, int64_t drafted) {
   const GoldenTensor &logits = *c.stored("target_logits"); // [R, K + 1, V]
   const int64_t width = logits.shape[2];
   judgeRounds(c, drafted, [&](int64_t round, const std::vector<int32_t> &ids) {
-    std::vector<int32_t> best;
-    for (int64_t i = 0; i <= drafted; ++i) {
+    std::vector<double> best; // 1 for the model's best token, the lowest id of equals
+    Judgement from;
+    from.target = [&](size_t i) -> std::span<const double> {
       const auto row = rowOf(logits.reals, round * (drafted + 1) + i, width);
-      best.push_back(static_cast<int32_t>(llvm::max_element(row) - row.begin()));
-    }
-    return judgeGreedy(ids, best);
+      best.assign(width, 0);
+      best[llvm::max_element(row) - row.begin()] = 1;
+      return best;
+    };
+    from.draft = [](size_t) { return std::span<const double>(); };
+    from.uniform = [] { return 0.5; }; // any: nothing is left to chance
+    return judge(ids, from);
   });
 }
 

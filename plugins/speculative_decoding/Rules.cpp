@@ -57,11 +57,4 @@ Verdict judge(std::span<const int32_t> drafted, const Judgement &from) {
   return {drafted.size(), inverseCdf(from.target(drafted.size()), from.uniform())};
 }
 
-Verdict judgeGreedy(std::span<const int32_t> drafted, std::span<const int32_t> best) {
-  size_t accepted = 0;
-  while (accepted < drafted.size() && drafted[accepted] == best[accepted])
-    ++accepted;
-  return {accepted, best[accepted]};
-}
-
 } // namespace tilewright::speculative_decoding

@@ -40,11 +40,8 @@ struct Judgement {
   double lossyThreshold = 0;
 };
 
-/// Judges drafted tokens from the first on. The tokens that stand and `next` are distributed as the model's own.
+/// Judges drafted tokens from the first on. The tokens that stand and `next` are distributed as the model's own. A greedy
+/// model gives all of its probability to one token: a token stands while it is that one, whatever `uniform` says.
 Verdict judge(std::span<const int32_t> drafted, const Judgement &from);
-
-/// Greedy: a token stands while it is the model's best one (the lowest id of equals). `best[i]` is the model's at place
-/// i, 0 <= i <= drafted.
-Verdict judgeGreedy(std::span<const int32_t> drafted, std::span<const int32_t> best);
 
 } // namespace tilewright::speculative_decoding

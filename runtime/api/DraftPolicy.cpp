@@ -8,11 +8,11 @@
 namespace tilewright {
 namespace {
 
-/// What `sampler` of a verdict request is.
+/// What `data` of a request's sampler points to.
 struct SamplerCall {
   Sampler &sampler;
   size_t choices;
-  std::string problem; ///< of the last call that failed
+  std::string problem; ///< of the last call that failed; a policy that fails of it may say nothing itself
 };
 
 template <typename Body> tw_status guardedSample(void *data, Body &&body) noexcept {
@@ -47,16 +47,6 @@ tw_status distributionOfRow(void *data, const float *row, const int32_t *history
 
 double nextUniform(void *data) { return static_cast<SamplerCall *>(data)->sampler.uniform(); }
 
-/// Calls a function of a policy that takes a message last.
-template <typename Call> void checkPolicy(const std::string &where, const SamplerCall &sampling, Call &&call) {
-  char text[512] = "";
-  tw_rt_message message = {sizeof text, text};
-  const tw_status status = call(&message);
-  text[sizeof text - 1] = 0;
-  if (status != TW_OK) // one that comes from the sampler says nothing itself
-    throwHalfError(where, status, *text ? text : sampling.problem.c_str());
-}
-
 tw_rt_sampler samplerOf(SamplerCall &call) {
   return {sizeof(tw_rt_sampler), &call,       static_cast<int64_t>(call.choices), &sampleRow,
           &distributionOfRow,    &nextUniform};
@@ -83,9 +73,12 @@ std::vector<int32_t> DraftPolicy::draft(std::span<const int32_t> history, size_t
   const tw_rt_sampler given = samplerOf(call);
   const tw_rt_draft_request request = {sizeof request, history.data(), static_cast<int64_t>(history.size()),
                                        static_cast<int64_t>(capacity), &given};
-  checkPolicy(half.path() + ": policy_draft", call, [&](tw_rt_message *message) {
-    return half.functions().policy_draft(policy, &request, tokens.data(), &count, message);
-  });
+  checkHalf(
+      half.path() + ": policy_draft",
+      [&](tw_rt_message *message) {
+        return half.functions().policy_draft(policy, &request, tokens.data(), &count, message);
+      },
+      call.problem);
   if (count < 0 || count > static_cast<int64_t>(capacity))
     throw Error(TW_INTERNAL, half.path() + ": policy_draft made " + std::to_string(count) + " tokens, wanted at most " +
                                  std::to_string(capacity));
@@ -121,9 +114,12 @@ DraftPolicy::Verdict DraftPolicy::verify(std::span<const int32_t> history, std::
                                          &given};
   int64_t accepted = 0;
   int32_t next = -1;
-  checkPolicy(half.path() + ": policy_verify", call, [&](tw_rt_message *message) {
-    return half.functions().policy_verify(policy, &request, &accepted, &next, message);
-  });
+  checkHalf(
+      half.path() + ": policy_verify",
+      [&](tw_rt_message *message) {
+        return half.functions().policy_verify(policy, &request, &accepted, &next, message);
+      },
+      call.problem);
   if (accepted < 0 || accepted > static_cast<int64_t>(draft.size()) || next < 0 || static_cast<size_t>(next) >= choices)
     throw Error(TW_INTERNAL, half.path() + ": policy_verify accepted " + std::to_string(accepted) + " of " +
                                  std::to_string(draft.size()) + " tokens and chose token " + std::to_string(next) +

@@ -146,8 +146,6 @@ private:
     if (!step(tokens, rows))
       return false;
     const DraftPolicy::Verdict verdict = policy->verify(history, draft, logits, row, choiceCount, sampler);
-    result.draftedTokens += static_cast<int64_t>(draft.size());
-    result.acceptedTokens += static_cast<int64_t>(verdict.accepted);
     result.draftedAt.resize(std::max(result.draftedAt.size(), draft.size()));
     result.acceptedAt.resize(result.draftedAt.size());
     for (size_t i = 0; i < draft.size(); ++i) {

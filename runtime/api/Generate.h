@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,13 +41,13 @@ struct GenerateResult {
   double promptSeconds = 0;            ///< the prompt's step
   int64_t decodeSteps = 0;             ///< steps behind the prompt's
   int64_t decodedTokens = 0;           ///< tokens whose logits they gave: one a step, and what was drafted and accepted
-  int64_t draftedTokens = 0;           ///< by the policy
-  int64_t acceptedTokens = 0;          ///< of those
-  std::vector<int64_t> draftedAt = {}; ///< the same by place in the draft
-  std::vector<int64_t> acceptedAt = {}; ///< as long
+  std::vector<int64_t> draftedAt = {};  ///< tokens that the policy drafted, by place in the draft
+  std::vector<int64_t> acceptedAt = {}; ///< of those; as long
   double decodeSeconds = 0;             ///< those steps and the sampling of all tokens
   tw_memory memory = {};                ///< at the end
 
+  int64_t draftedTokens() const { return std::accumulate(draftedAt.begin(), draftedAt.end(), int64_t{0}); }
+  int64_t acceptedTokens() const { return std::accumulate(acceptedAt.begin(), acceptedAt.end(), int64_t{0}); }
   double promptTokensPerSecond() const {
     return promptSeconds > 0 ? static_cast<double>(promptTokens) / promptSeconds : 0;
   }

@@ -44,17 +44,21 @@ uint64_t linearSize(const artifact::LinearSize &size, int64_t paddedRows, int64_
   return total;
 }
 
-StepTables::StepTables(std::span<const SequenceRows> sequences, const artifact::StepVariant &variant) {
+StepForm formOf(const artifact::StepVariant &variant) {
+  return {variant.row_multiple(), variant.logit_row_multiple(), variant.query_tile()};
+}
+
+StepTables::StepTables(std::span<const SequenceRows> sequences, const StepForm &form) {
   rowStart.push_back(0);
   for (size_t i = 0; i < sequences.size(); ++i)
-    addSequence(sequences[i], static_cast<int32_t>(i), variant.query_tile());
+    addSequence(sequences[i], static_cast<int32_t>(i), form.queryTile);
   rowCount = static_cast<int64_t>(tokens.size());
   logitRowCount = static_cast<int64_t>(logitIds.size());
-  const size_t padded = static_cast<size_t>(roundUp(rowCount, variant.row_multiple()));
+  const size_t padded = static_cast<size_t>(roundUp(rowCount, form.rowMultiple));
   tokens.resize(padded, 0);
   positions.resize(padded, 0);
   rowSlots.resize(2 * padded, -1);
-  logitIds.resize(static_cast<size_t>(roundUp(logitRowCount, variant.logit_row_multiple())), 0);
+  logitIds.resize(static_cast<size_t>(roundUp(logitRowCount, form.logitRowMultiple)), 0);
 }
 
 void StepTables::addSequence(const SequenceRows &sequence, int32_t number, int64_t queryTile) {

@@ -38,10 +38,18 @@ size_t chooseVariant(std::span<const artifact::StepVariant *const> variants, int
 /// beyond 63 bits.
 uint64_t linearSize(const artifact::LinearSize &size, int64_t paddedRows, int64_t paddedLogitRows);
 
+/// What a compiled step asks of its tables.
+struct StepForm {
+  int64_t rowMultiple;      ///< rows are padded to a multiple of this
+  int64_t logitRowMultiple; ///< the same for the rows whose logits are wanted
+  int64_t queryTile;        ///< query rows of one attention tile
+};
+StepForm formOf(const artifact::StepVariant &variant);
+
 /// The tables of one compiled step.
 class StepTables {
 public:
-  StepTables(std::span<const SequenceRows> sequences, const artifact::StepVariant &variant);
+  StepTables(std::span<const SequenceRows> sequences, const StepForm &form);
 
   /// Sets sizes and tables; phase, context, weights, states, arena and logits stay the caller's.
   void describe(tw_abi_step &step) const;

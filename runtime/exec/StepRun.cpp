@@ -176,7 +176,7 @@ void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
     sequences.push_back({rowsOf(request.tokens), before[part.request] + part.first, request.session->pageTable,
                          wantedIn(part, wanted[i]), rowsOf(request.positions)});
   }
-  const StepTables tables(sequences, variant);
+  const StepTables tables(sequences, formOf(variant));
   float *scratch = reinterpret_cast<float *>(arena + batch.arenaBytes);
 
   tw_abi_step step{};

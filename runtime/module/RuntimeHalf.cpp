@@ -61,7 +61,8 @@ void throwHalfError(const std::string &where, tw_status status, const char *text
               where + ": " + (*text ? text : std::string("status ") + std::to_string(static_cast<int>(status))));
 }
 
-std::string pluginOfPolicy(const std::string &policy) {
+std::string pluginOfPolicy(const std::string &words) {
+  const std::string policy = words.substr(0, words.find_first_of(":,"));
   std::set<std::string> known;
   for (const std::string &file : runtimeHalves(pluginFolders())) {
     try {
@@ -74,11 +75,11 @@ std::string pluginOfPolicy(const std::string &policy) {
     } catch (const Error &) { // another plugin's fault is told when that one is wanted
     }
   }
-  std::string words;
+  std::string list;
   for (const std::string &word : known)
-    words += (words.empty() ? "" : ", ") + word;
+    list += (list.empty() ? "" : ", ") + word;
   throw Error(TW_NOT_FOUND, "policy '" + policy + "': found no plugin that has it; those in the plugin folders have " +
-                                (words.empty() ? "none" : words));
+                                (list.empty() ? "none" : list));
 }
 
 std::unique_ptr<RuntimeHalf> RuntimeHalf::load(const std::string &plugin, const std::string &version,

@@ -39,21 +39,22 @@ private:
   void *attached = nullptr;
 };
 
-/// The plugin whose runtime half has the policy; the first in the order of the plugin folders. Only notes are read.
-/// Throws Error(NOT_FOUND) with the policies that there are.
-std::string pluginOfPolicy(const std::string &policy);
+/// The plugin whose runtime half has the policy that `words` begin with (up to the first ':' or ','); the first in the
+/// order of the plugin folders. Only notes are read. Throws Error(NOT_FOUND) with the policies that there are.
+std::string pluginOfPolicy(const std::string &words);
 
 /// Throws Error with a half's status and message.
 [[noreturn]] void throwHalfError(const std::string &where, tw_status status, const char *text);
 
-/// Calls a function of a half that takes a message last; throws Error with its status and message.
-template <typename Call> void checkHalf(const std::string &where, Call &&call) {
+/// Calls a function of a half that takes a message last; throws Error with its status and message, or, when it says
+/// nothing, with what `otherwise` then is.
+template <typename Call> void checkHalf(const std::string &where, Call &&call, const std::string &otherwise = {}) {
   char text[512] = "";
   tw_rt_message message = {sizeof text, text};
   const tw_status status = call(&message);
   text[sizeof text - 1] = 0;
   if (status != TW_OK)
-    throwHalfError(where, status, text);
+    throwHalfError(where, status, *text ? text : otherwise.c_str());
 }
 
 /// The functions that the host gives to halves.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes golden cases that a test makes up: write(folder, name, technique, attributes, tensors), where tensors maps
 "in.x", "out.y" and the like to (type, shape, flat values), type one of F32, BF16, I64. Limits are 2e-5 of the largest
-value (no f32_err)."""
+value (no f32_err). save(path, tensors, metadata) writes such tensors alone, or with metadata of one's own."""
 import json
 import math
 import os
@@ -24,10 +24,8 @@ def near_tie(value, relative=1e-6):
     return abs(mantissa - int(mantissa) - 0.5) < relative * 256
 
 
-def write(folder, name, technique, attributes, tensors):
-    header = {"__metadata__": {"case": name, "technique": technique, "attrs": json.dumps(attributes), "oracle": "the test",
-                               "notes": "", "f32_err": json.dumps({key: [0.0, 0.0] for key in tensors if key.startswith("out.")})}}
-    data = b""
+def save(path, tensors, metadata=None):
+    header, data = {"__metadata__": metadata} if metadata else {}, b""
     for key, (kind, shape, values) in tensors.items():
         if kind == "BF16":
             raw = b"".join(struct.pack("<f", value)[2:] for value in values)  # exact: they are bf16 already
@@ -37,5 +35,11 @@ def write(folder, name, technique, attributes, tensors):
         data += raw
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    with open(os.path.join(folder, name + ".safetensors"), "wb") as file:
+    with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def write(folder, name, technique, attributes, tensors):
+    save(os.path.join(folder, name + ".safetensors"), tensors,
+         {"case": name, "technique": technique, "attrs": json.dumps(attributes), "oracle": "the test", "notes": "",
+          "f32_err": json.dumps({key: [0.0, 0.0] for key in tensors if key.startswith("out.")})})

@@ -17,14 +17,10 @@ int64_t firstDifference(ArrayRef<double> before, ArrayRef<double> behind, double
   int64_t first = -1;
   largest = 0;
   for (size_t i = 0; i < std::min(before.size(), behind.size()); ++i) {
-    if (before[i] == behind[i] || (std::isnan(before[i]) && std::isnan(behind[i])))
-      continue;
-    double difference = std::fabs(before[i] - behind[i]);
-    // Written so that NaN differs, and stays.
-    if (!(difference <= allowed) && first < 0)
+    const double difference = reference::distance(behind[i], before[i]);
+    if (difference > allowed && first < 0)
       first = static_cast<int64_t>(i);
-    if (!(difference <= largest) && !std::isnan(largest))
-      largest = difference;
+    largest = std::max(largest, difference);
   }
   if (first < 0 && before.size() != behind.size())
     first = static_cast<int64_t>(std::min(before.size(), behind.size()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/driver/ModelCache.h"
 
+#include "tools/CacheFolder.h"
 #include "tools/driver/Commands.h"
 #include "tools/driver/Diagnostics.h"
 
@@ -47,15 +48,6 @@ std::optional<uint64_t> parseSize(llvm::StringRef text) {
 std::string sizeText(uint64_t bytes) {
   return bytes >= 1'000'000'000 ? llvm::formatv("{0:f1} GB", static_cast<double>(bytes) / 1e9).str()
                                 : llvm::formatv("{0:f1} MB", static_cast<double>(bytes) / 1e6).str();
-}
-
-std::string ModelCache::defaultFolder() {
-  const char *home = std::getenv("HOME"), *xdg = std::getenv("XDG_CACHE_HOME");
-  llvm::SmallString<128> path(xdg && *xdg ? xdg : home && *home ? home : "/tmp");
-  if (!xdg || !*xdg)
-    llvm::sys::path::append(path, ".cache");
-  llvm::sys::path::append(path, "tilewright");
-  return std::string(path);
 }
 
 llvm::Expected<uint64_t> ModelCache::sizeLimit() {
@@ -138,7 +130,7 @@ llvm::Expected<std::vector<ModelCache::Entry>> ModelCache::shrink(uint64_t bytes
 }
 
 int listCache(const CacheOptions &options) {
-  ModelCache cache(ModelCache::defaultFolder());
+  ModelCache cache(cacheFolder());
   llvm::Expected<uint64_t> limit = ModelCache::sizeLimit();
   if (!limit)
     return report(limit.takeError(), Usage);
@@ -158,7 +150,7 @@ int listCache(const CacheOptions &options) {
   if (options.json)
     llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(list)));
   else
-    llvm::outs() << sizeText(total) << " of at most " << sizeText(*limit) << " in " << ModelCache::defaultFolder()
+    llvm::outs() << sizeText(total) << " of at most " << sizeText(*limit) << " in " << cacheFolder()
                  << "\n";
   return Success;
 }
@@ -168,7 +160,7 @@ int cleanCache(const CacheOptions &options) {
   if (!keep)
     return report(llvm::createStringError("--keep: found '" + options.keep + "', wanted a size in bytes, such as 20G"),
                   Usage);
-  auto removed = ModelCache(ModelCache::defaultFolder()).shrink(*keep);
+  auto removed = ModelCache(cacheFolder()).shrink(*keep);
   if (!removed)
     return report(removed.takeError(), WorkFailed);
   uint64_t bytes = 0;

@@ -22,8 +22,6 @@ public:
   };
 
   explicit ModelCache(std::string folder) : folder(std::move(folder)) {}
-  /// $XDG_CACHE_HOME/tilewright, or ~/.cache/tilewright.
-  static std::string defaultFolder();
   /// TILEWRIGHT_CACHE_SIZE in bytes, or with K, M, G or T behind it (powers of 1000); 50G. An error for anything else.
   static llvm::Expected<uint64_t> sizeLimit();
 

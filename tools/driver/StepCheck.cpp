@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/driver/StepCheck.h"
 
+#include "backends/reference/Compare.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -43,12 +45,8 @@ StepCheck::StepCheck(CompiledStep &step, ReferenceModel &truth, const std::vecto
 void StepCheck::note(ValueError &error, double wanted, double found, int64_t at) {
   if (std::isfinite(wanted)) // an infinity would allow every error of the others
     error.magnitude = std::fmax(error.magnitude, std::fabs(wanted));
-  double difference = std::isnan(wanted) && std::isnan(found) ? 0
-                      : wanted == found                       ? 0 // infinities of one sign, too
-                                                              : std::fabs(found - wanted);
-  if (!(difference <= error.error)) {
-    if (std::isnan(error.error))
-      return;
+  const double difference = reference::distance(found, wanted);
+  if (difference > error.error) {
     error.error = difference;
     error.at = at;
     error.found = found;
@@ -88,10 +86,8 @@ void StepCheck::record(Key key, ValueError error) {
   if (isNew)
     return all.push_back(std::move(error));
   ValueError &known = all[place->second];
-  // What is nearest to its limit, or behind it; an error that is no number is worst.
-  auto share = [](const ValueError &e) {
-    return std::isnan(e.error) ? HUGE_VAL : e.error / std::fmax(e.allowed, 1e-300);
-  };
+  // What is nearest to its limit, or behind it.
+  auto share = [](const ValueError &e) { return e.error / std::fmax(e.allowed, 1e-300); };
   if (share(error) > share(known))
     known = std::move(error);
 }

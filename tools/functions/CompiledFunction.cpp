@@ -10,10 +10,6 @@ using namespace mlir;
 
 namespace tilewright {
 
-namespace {
-
-} // namespace
-
 /// The function for one combination of shapes.
 struct CompiledFunction::Program {
   std::unique_ptr<CompiledProgram> compiled;

@@ -11,7 +11,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 using namespace mlir;
@@ -92,26 +91,26 @@ LogicalResult inlineCalls(func::FuncOp function) {
 }
 
 /// How many elements a dimension of that name has; none where it counts nothing of the step.
-std::optional<int64_t> countOf(StringRef name, const StepTables &tables) {
+std::optional<int64_t> countOf(StringRef name, const tw_abi_step &step) {
   tw::RowCount rows = tw::RowCount::parse(name);
   std::optional<int64_t> base = llvm::StringSwitch<std::optional<int64_t>>(rows.base)
-                                    .Case("N", tables.paddedRows)
-                                    .Case("rows", tables.rows)
-                                    .Case("T", static_cast<int64_t>(tables.tiles.size()) / 8)
-                                    .Case("P", static_cast<int64_t>(tables.pages.size()))
+                                    .Case("N", step.padded_rows)
+                                    .Case("rows", step.rows)
+                                    .Case("T", step.tile_count)
+                                    .Case("P", step.page_entries)
                                     .Default(std::nullopt);
   return base ? std::optional(*base * rows.factor) : std::nullopt;
 }
 
 /// Bytes of kernel argument `index`, a memref whose dynamic dimensions its `tw.dims` names; none where one is unknown.
-std::optional<size_t> argumentBytes(func::FuncOp kernel, unsigned index, const StepTables *tables) {
+std::optional<size_t> argumentBytes(func::FuncOp kernel, unsigned index, const tw_abi_step *step) {
   auto type = cast<MemRefType>(kernel.getArgumentTypes()[index]);
   auto dims = kernel.getArgAttrOfType<ArrayAttr>(index, "tw.dims");
   size_t bytes = elementBytes(type.getElementType());
   for (auto [d, extent] : llvm::enumerate(type.getShape())) {
     std::optional<int64_t> size = extent;
     if (ShapedType::isDynamic(extent))
-      size = tables && dims ? countOf(cast<StringAttr>(dims[d]).getValue(), *tables) : std::nullopt;
+      size = step && dims ? countOf(cast<StringAttr>(dims[d]).getValue(), *step) : std::nullopt;
     if (!size)
       return std::nullopt;
     bytes *= static_cast<size_t>(*size);
@@ -119,10 +118,10 @@ std::optional<size_t> argumentBytes(func::FuncOp kernel, unsigned index, const S
   return bytes;
 }
 
-MemoryPtr tableMemory(StringRef name, const StepTables &tables) {
-  const std::vector<int32_t> &numbers = name == "tiles"   ? tables.tiles
-                                        : name == "pages" ? tables.pages
-                                                          : tables.rowSlots;
+MemoryPtr tableMemory(StringRef name, const tw_abi_step &step) {
+  const ArrayRef<int32_t> numbers = name == "tiles"   ? ArrayRef(step.tiles, 8 * step.tile_count)
+                                    : name == "pages" ? ArrayRef(step.pages, step.page_entries)
+                                                      : ArrayRef(step.row_slots, 2 * step.padded_rows);
   auto memory = std::make_shared<GuardedMemory>("table '" + name.str() + "'", numbers.size() * sizeof(int32_t));
   llvm::copy(numbers, reinterpret_cast<int32_t *>(memory->data()));
   return memory;
@@ -225,7 +224,7 @@ FailureOr<MemoryPtr> CompiledProgram::global(ml_program::GlobalLoadConstOp load,
 }
 
 FailureOr<SmallVector<Memories>> CompiledProgram::dispatch(tw::DispatchOp op, ArrayRef<Memories> operands,
-                                                           const StepTables *tables) {
+                                                           const tw_abi_step *step) {
   auto kernel = owner->lookupSymbol<func::FuncOp>(op.getKernel());
   SmallVector<Memories> results(op->getNumResults());
   std::vector<MemoryPtr> used;
@@ -235,7 +234,7 @@ FailureOr<SmallVector<Memories>> CompiledProgram::dispatch(tw::DispatchOp op, Ar
     auto source = kernel.getArgAttrOfType<ArrayAttr>(i, "tw.source");
     StringRef kind = source ? cast<StringAttr>(source[0]).getValue() : "";
     auto number = [&](unsigned at) { return static_cast<size_t>(cast<IntegerAttr>(source[at]).getInt()); };
-    std::optional<int64_t> count = symbol && tables ? countOf(symbol.getValue(), *tables) : std::nullopt;
+    std::optional<int64_t> count = symbol && step ? countOf(symbol.getValue(), *step) : std::nullopt;
     if (count) {
       slots.push_back(reinterpret_cast<void *>(*count));
       continue;
@@ -244,23 +243,18 @@ FailureOr<SmallVector<Memories>> CompiledProgram::dispatch(tw::DispatchOp op, Ar
     if (kind == "operand") {
       memory = operands[number(1)].front();
     } else if (kind == "result") {
-      if (std::optional<size_t> bytes = argumentBytes(kernel, i, tables)) {
+      if (std::optional<size_t> bytes = argumentBytes(kernel, i, step))
         memory = std::make_shared<GuardedMemory>(
             "result " + std::to_string(number(1)) + " of kernel '" + op.getKernel().str() + "'", *bytes);
-        // NaN, so that what a kernel leaves out is seen (a step's kernels leave rows out that pad it); and the pages are
-        // there before the kernel is timed.
-        if (!tables)
-          std::memset(memory->data(), 0xFF, *bytes);
-      }
       results[number(1)] = {memory};
-    } else if (kind == "state" && tables) {
+    } else if (kind == "state" && step) {
       memory = operands[number(1)][number(2)];
-    } else if (kind == "table" && tables) {
-      memory = tableMemory(cast<StringAttr>(source[1]).getValue(), *tables);
+    } else if (kind == "table" && step) {
+      memory = tableMemory(cast<StringAttr>(source[1]).getValue(), *step);
     }
     if (!memory)
       return op.emitError("kernel '") << op.getKernel() << "' works on a step of a model, not on a "
-                                      << (tables ? "function over states" : "plain function");
+                                      << (step ? "function over states" : "plain function");
     slots.push_back(memory->data());
     used.push_back(std::move(memory));
   }
@@ -275,7 +269,7 @@ FailureOr<SmallVector<Memories>> CompiledProgram::dispatch(tw::DispatchOp op, Ar
   Builder b(op.getContext());
   SmallVector<Attribute> counts, folded;
   for (StringRef name : {"N", "rows", "T", "R"})
-    counts.push_back(b.getIndexAttr(tables ? countOf(name, *tables).value_or(0) : 0));
+    counts.push_back(b.getIndexAttr(step ? countOf(name, *step).value_or(0) : 0));
   if (!code || failed(op.getChunks().constantFold(counts, folded)))
     return op.emitError("has no entry for kernel '") << op.getKernel() << "'";
   auto begin = std::chrono::steady_clock::now();
@@ -306,7 +300,7 @@ void CompiledProgram::runChunks(tw_abi_kernel kernel, ArrayRef<void *> slots, in
 }
 
 FailureOr<SmallVector<Memories>> CompiledProgram::run(ArrayRef<Memories> arguments, reference::WeightProvider &weights,
-                                                      const StepTables *tables) {
+                                                      const tw_abi_step *step) {
   seconds = 0;
   llvm::DenseMap<Value, Memories> values;
   for (auto [value, memories] : llvm::zip_equal(entry.getArguments(), arguments))
@@ -327,7 +321,7 @@ FailureOr<SmallVector<Memories>> CompiledProgram::run(ArrayRef<Memories> argumen
     } else if (isa<tw::ReshapeOp>(op)) {
       results = {operands[0]};
     } else if (auto dispatched = dyn_cast<tw::DispatchOp>(op)) {
-      FailureOr<SmallVector<Memories>> done = dispatch(dispatched, operands, tables);
+      FailureOr<SmallVector<Memories>> done = dispatch(dispatched, operands, step);
       if (failed(done))
         return failure();
       results = std::move(*done);

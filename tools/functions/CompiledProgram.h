@@ -4,11 +4,11 @@
 #pragma once
 
 #include "ir/tw/Tw.h"
+#include "runtime/api/abi.h"
 #include "runtime/module/Packer.h"
 #include "tools/functions/CompiledFunction.h"
 #include "tools/functions/GuardedMemory.h"
 #include "tools/functions/KernelLibrary.h"
-#include "tools/functions/StatePages.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
@@ -43,10 +43,10 @@ public:
                                                                   const FunctionOptions &options,
                                                                   llvm::StringRef shapeClass);
 
-  /// Runs the function. `tables` are of the step where it works on one: dimensions that count rows are padded, and so
-  /// are those of the results. Fails with diagnostics, also when a kernel wrote outside of its results.
+  /// Runs the function. `step` has the sizes and tables of the step where it works on one: dimensions that count rows are
+  /// padded, and so are those of the results. Fails with diagnostics, also when a kernel wrote outside of its results.
   mlir::FailureOr<llvm::SmallVector<Memories>>
-  run(llvm::ArrayRef<Memories> arguments, reference::WeightProvider &weights, const StepTables *tables = nullptr);
+  run(llvm::ArrayRef<Memories> arguments, reference::WeightProvider &weights, const tw_abi_step *step = nullptr);
 
   /// Time that the kernels of the last run took.
   double kernelSeconds() const { return seconds; }
@@ -57,7 +57,7 @@ public:
 private:
   mlir::FailureOr<MemoryPtr> global(mlir::ml_program::GlobalLoadConstOp load, reference::WeightProvider &weights);
   mlir::FailureOr<llvm::SmallVector<Memories>> dispatch(tw::DispatchOp op, llvm::ArrayRef<Memories> operands,
-                                                        const StepTables *tables);
+                                                        const tw_abi_step *step);
   /// Calls the kernel for all its chunks.
   void runChunks(tw_abi_kernel kernel, llvm::ArrayRef<void *> slots, int64_t chunks) const;
 

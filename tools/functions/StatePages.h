@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Growing sequences in pages, and the tables of a step over them, as the runtime makes both (runtime/api/abi.h).
+// Growing sequences in pages, as the runtime has them, and the tables of a step over them.
 #pragma once
 
 #include "ir/interfaces/KernelBuilder.h"
+#include "runtime/exec/StepPlan.h"
 
 #include <optional>
 #include <vector>
 
 namespace tilewright {
 
-/// What kernels over states read of one step, beside its tensors.
-struct StepTables {
-  int64_t rows = 0, paddedRows = 0;
-  std::vector<int32_t> tiles;    ///< [T, 8]
-  std::vector<int32_t> pages;    ///< of all sequences
-  std::vector<int32_t> rowSlots; ///< [paddedRows, 2]: page and slot, -1 for padding
-};
-
 /// Which pages each sequence has. A sequence's pages are neither neighbours nor in order.
 class StatePages {
 public:
   explicit StatePages(int64_t count);
 
-  /// The class of a step of so many rows.
-  static const ShapeClass &shapeClassOf(int64_t rows);
-  /// Sequence b gets `added[b]` rows more. Nothing when there are too few pages for it.
+  /// Sequence b gets `added[b]` rows more; the tables are of tokens 0, none of whose logits is wanted. Nothing when there
+  /// are too few pages for it.
   std::optional<StepTables> step(llvm::ArrayRef<int64_t> added, const ShapeClass &shapeClass);
 
 private:

@@ -55,15 +55,16 @@ FailureOr<std::unique_ptr<SteppedFunction>> SteppedFunction::create(ModuleOp mod
   FailureOr<OwningOpRef<ModuleOp>> copy = singleFunction(module, name);
   if (failed(copy))
     return failure();
-  std::unique_ptr<SteppedFunction> step(
+  return std::unique_ptr<SteppedFunction>(
       new SteppedFunction(std::move(*copy), name.str(), stages, weights, pages, *chosen));
-  step->restart();
-  return step;
 }
 
 void SteppedFunction::restart() {
   pages = StatePages(pageCount);
   pools->ofArgument.clear();
+}
+
+void SteppedFunction::makePools() {
   auto function = module->lookupSymbol<func::FuncOp>(name);
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
     Memories &own = pools->ofArgument.emplace_back();
@@ -105,7 +106,9 @@ FailureOr<std::vector<Tensor>> SteppedFunction::run(ArrayRef<Tensor> inputs, Arr
          given.size() != reference::elementCount(given.shape) || (countsRows(function, i) && given.shape[0] != rows)))
       return function.emitOpError("argument ") << i << " of type " << type << " was given another kind or shape";
   }
-  const ShapeClass &shapeClass = StatePages::shapeClassOf(rows);
+  if (pools->ofArgument.empty())
+    makePools();
+  const ShapeClass &shapeClass = shapeClassOf(rows);
   FailureOr<CompiledProgram *> program = programFor(shapeClass);
   if (failed(program))
     return failure();
@@ -122,7 +125,7 @@ FailureOr<std::vector<Tensor>> SteppedFunction::run(ArrayRef<Tensor> inputs, Arr
     }
     Tensor padded = given;
     if (countsRows(function, i) && rows > 0) {
-      padded.shape[0] = tables->paddedRows;
+      padded.shape[0] = tables->paddedRows();
       size_t elements = static_cast<size_t>(reference::elementCount(padded.shape));
       if (padded.isFloat)
         padded.reals.resize(elements, std::numeric_limits<double>::quiet_NaN());
@@ -137,7 +140,9 @@ FailureOr<std::vector<Tensor>> SteppedFunction::run(ArrayRef<Tensor> inputs, Arr
       return failure();
     arguments.push_back({*memory});
   }
-  FailureOr<SmallVector<Memories>> results = (*program)->run(arguments, weights, &*tables);
+  tw_abi_step step{};
+  tables->describe(step);
+  FailureOr<SmallVector<Memories>> results = (*program)->run(arguments, weights, &step);
   if (failed(results))
     return failure();
   std::vector<Tensor> outputs;

@@ -35,6 +35,7 @@ public:
 private:
   SteppedFunction(mlir::OwningOpRef<mlir::ModuleOp> module, std::string name, const StageRegistry &stages,
                   reference::WeightProvider &weights, int64_t pages, const FunctionOptions &options);
+  void makePools();
   mlir::FailureOr<CompiledProgram *> programFor(const ShapeClass &shapeClass);
   struct Pools;
 

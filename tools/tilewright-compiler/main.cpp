@@ -173,8 +173,8 @@ int main(int argc, char **argv) {
   PluginsOptions plugins;
   command = app.add_subcommand("plugins", "About plugins");
   command->require_subcommand(1);
-  CLI::App *list =
-      command->add_subcommand("list", "List the plugins that are found, with their ops, passes and stages");
+  CLI::App *list = command->add_subcommand(
+      "list", "List the plugins that are found, with their ops, passes, stages, blocks and runtime halves");
   list->add_flag("--json", plugins.json, "Print JSON");
   addPlugins(*list, plugins.plugins);
   list->footer("Example:\n  tilewright plugins list");

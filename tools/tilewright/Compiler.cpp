@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The boundary to tilewright-compiler: forwarded commands, and models compiled into the cache on first use.
+#include "tools/CacheFolder.h"
 #include "tools/tilewright/Commands.h"
 
 #include <cerrno>
@@ -99,10 +100,7 @@ std::string artifactFor(const std::string &path, const std::string &numerics, co
   if (!isModelFile(path))
     throw Failure(BadInput, path + ": neither a compiled model (a folder) nor a .gguf or .twg file");
 
-  const char *home = std::getenv("HOME"), *xdg = std::getenv("XDG_CACHE_HOME");
-  fs::path cache = xdg && *xdg ? fs::path(xdg) : fs::path(home && *home ? home : "/tmp") / ".cache";
-  std::vector<std::string> words = {"compile",    path,    "--cache", (cache / "tilewright").string(),
-                                    "--numerics", numerics};
+  std::vector<std::string> words = {"compile", path, "--cache", cacheFolder(), "--numerics", numerics};
   for (const std::string &plugin : plugins)
     words.insert(words.end(), {"--plugin", plugin});
 

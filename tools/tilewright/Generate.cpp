@@ -75,10 +75,11 @@ void printStatistics(const GenerateResult &result, tw_model *model) {
                static_cast<long long>(result.decodedTokens), result.decodeTokensPerSecond(),
                description.value("numerics", "").c_str(), description.value("kv_element", "").c_str(),
                description.value("level", "").c_str());
-  if (result.decodeSteps > 0 && result.draftedTokens > 0) {
+  if (const int64_t drafted = result.draftedTokens(), accepted = result.acceptedTokens();
+      result.decodeSteps > 0 && drafted > 0) {
     std::fprintf(stderr, "drafted %lld tokens, %lld stood (%.0f %%): %.2f tokens a step\n",
-                 static_cast<long long>(result.draftedTokens), static_cast<long long>(result.acceptedTokens),
-                 100.0 * static_cast<double>(result.acceptedTokens) / static_cast<double>(result.draftedTokens),
+                 static_cast<long long>(drafted), static_cast<long long>(accepted),
+                 100.0 * static_cast<double>(accepted) / static_cast<double>(drafted),
                  static_cast<double>(result.decodedTokens) / static_cast<double>(result.decodeSteps));
     std::fprintf(stderr, "stood by place in the draft:");
     for (size_t i = 0; i < result.draftedAt.size(); ++i)
@@ -97,7 +98,7 @@ void runGenerate(const GenerateCommand &options) {
   checkSamplerOptions(options.sampling);
   std::string policy;
   if (!options.speculate.empty())
-    policy = pluginOfPolicy(options.speculate.substr(0, options.speculate.find(':')));
+    policy = pluginOfPolicy(options.speculate);
   ModelPointer model = loadModel(options.model);
   const Tokenizer &tokenizer = tokenizerOf(model.get());
   std::vector<int32_t> prompt = promptIds(options, tokenizer);
@@ -177,13 +178,14 @@ void addGenerate(CLI::App &app) {
   command
       ->add_option("--speculate", options->speculate,
                    "Draft tokens, and compute the logits of several in one step: a plugin's policy, as ngram:4")
-      ->type_name("POLICY[:ARGUMENT]");
+      ->type_name("POLICY[:ARGUMENT][,SETTING=VALUE...]");
   command->add_flag("--ignore-end", options->ignoreEnd, "Go on behind the end-of-text token");
   command->add_option("--ids-out", options->idsOut,
                       "Write {\"prompt_ids\": [...], \"ids\": [...]}, the end token included");
   command->add_flag("--quiet", options->quiet, "No statistics");
   command->footer("Examples:\n  tilewright generate smollm2/ --prompt \"The capital of France is\" --max-tokens 64\n"
-                  "  tilewright generate model.gguf --chat --prompt \"What is gravity?\"");
+                  "  tilewright generate model.gguf --chat --prompt \"What is gravity?\"\n"
+                  "  tilewright generate model.gguf --prompt \"def add(a, b):\" --speculate ngram,max=4");
   command->callback([options] { runGenerate(*options); });
 }
 

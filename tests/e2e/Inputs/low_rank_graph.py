@@ -10,65 +10,29 @@ The embedding table holds the case's inputs, row by row, and the model's logits 
 """
 import json
 import os
-import struct
 import sys
+
+from graph_json import Function, state, tensor, write
 
 sys.path.insert(0, sys.argv[1])
 from fill import Case  # noqa: E402
-
-SYMBOLS = {"N", "B", "B1", "R"}
-
-
-def tensor(element, shape):
-    return {"element": element, "shape": [{"symbol": d} if d in SYMBOLS else {} if d is None else {"size": d} for d in shape]}
-
-
-class Function:
-    def __init__(self, name):
-        self.name, self.values, self.arguments, self.body, self.results = name, [], [], [], []
-
-    def value(self, name, kind, type):
-        self.values.append({"name": name, "type_type": kind, "type": type})
-        return len(self.values) - 1
-
-    def argument(self, name, kind, type):
-        self.arguments.append(self.value(name, kind, type))
-        return self.arguments[-1]
-
-    def op(self, op_name, operands, type, kind="TensorType", segments=None, **attrs):
-        result = self.value(f"v{len(self.values)}", kind, type)
-        kinds = {bool: "BoolAttr", int: "IntAttr", float: "FloatAttr", str: "StringAttr"}
-        op = {"name": op_name, "operands": operands, "results": [result],
-              "attrs": [{"name": k, "value_type": kinds[v.__class__], "value": {"value": v}} for k, v in attrs.items()]}
-        if segments:
-            op["operand_segments"] = segments
-        self.body.append(op)
-        return result
-
-    def text(self, result_names):
-        return {"name": self.name, "values": self.values, "arguments": self.arguments, "results": self.results,
-                "result_names": result_names, "body": self.body}
+from write import save  # noqa: E402
 
 
 def make(case, folder):
     a = json.loads(case.metadata["attrs"])
     batch, length, width = case.entries["in.x"]["shape"]
     heads, nope, rope, dv, rank = (a[k] for k in ("H", "d_nope", "d_rope", "d_v", "kv_rank"))
-    weights, f = [], Function("step")
-    tokens = f.argument("tokens", "TensorType", tensor("i32", ["N"]))
-    positions = f.argument("positions", "TensorType", tensor("i32", ["N"]))
-    row_start = f.argument("row_start", "TensorType", tensor("i32", ["B1"]))
-    kv_len = f.argument("kv_len", "TensorType", tensor("i32", ["B"]))
-    logit_rows = f.argument("logit_rows", "TensorType", tensor("i32", ["R"]))
-    cached = {"buffers": [tensor("f32", [None, 1, rank + rope])]}
-    cache = f.argument("cache", "StateType", cached)
+    weights, f = [], Function({"name": "step"})
+    tokens, positions, row_start, kv_len, logit_rows = f.step_arguments().values()
+    cached = state(tensor("f32", [None, 1, rank + rope]))
+    cache = f.argument("cache", cached)
 
     def weight(name):
         shape, raw = case.entries["in." + name]["shape"], case.raw("in." + name)
         if name == "x":  # a row for each token of the vocabulary
             shape, raw = [width, width], (raw * width)[: width * width * 4]
-        weights.append({"name": name, "type": tensor("f32", shape), "inline_data": list(raw)})
-        return f.op("weight", [], tensor("f32", shape), name=name), shape
+        return f.weight(weights, name, tensor("f32", shape), raw), shape
 
     def linear(x, name, rows="N"):
         w, shape = weight(name)
@@ -97,23 +61,18 @@ def make(case, folder):
     key = f.op("tw.reshape", [part(down, 1, rank, rope, ["N", rope])], tensor("f32", ["N", 1, rope]))
     latent = f.op("tw.reshape", [latent], tensor("f32", ["N", 1, rank]))
     row = f.op("tw.concat", [latent, rotate(key, 1)], tensor("f32", ["N", 1, rank + rope]), dim=2)
-    state = f.op("tw.append", [cache, row_start, row], cached, "StateType")
+    grown = f.op("tw.append", [cache, row_start, row], cached)
     up, _ = weight("kv_b")
-    o = f.op("latent_attention.attention", [q_nope, q_rope, up, state, row_start, kv_len, positions],
+    o = f.op("latent_attention.attention", [q_nope, q_rope, up, grown, row_start, kv_len, positions],
              tensor("f32", ["N", heads, dv]), segments=[1, 1, 1, 0, 0, 1, 1, 1, 1, 0], scale=a["scale"], causal="end")
     o = f.op("tw.reshape", [o], tensor("f32", ["N", heads * dv]))
     logits = linear(f.op("tw.gather", [o, logit_rows], tensor("f32", ["R", heads * dv])), "o", "R")
-    f.results = [logits, state]
-    graph = {"name": "low rank", "functions": [f.text(["logits", "cache"])], "entry": "step", "weights": weights,
+    f.data.update(results=[logits, grown], result_names=["logits", "cache"])
+    graph = {"name": "low rank", "functions": [f.data], "entry": "step", "weights": weights,
              "required_plugins": ["latent_attention", "rms_norm", "rotary_embedding"], "context_length": 64,
              "vocab_size": width, "producer": "low_rank_graph.py"}
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "model.json"), "w") as file:
-        json.dump(graph, file)
-    ids = struct.pack(f"<{batch * length}q", *range(batch * length))
-    header = json.dumps({"input_ids": {"dtype": "I64", "shape": [batch, length], "data_offsets": [0, len(ids)]}}).encode()
-    with open(os.path.join(folder, "in.safetensors"), "wb") as file:
-        file.write(struct.pack("<Q", len(header)) + header + ids)
+    write(folder, graph)
+    save(os.path.join(folder, "in.safetensors"), {"input_ids": ("I64", [batch, length], range(batch * length))})
 
 
 def check(case, path, relative):

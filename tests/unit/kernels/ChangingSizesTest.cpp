@@ -31,6 +31,7 @@ func.func @f(%x: tensor<?x?x8xf32>, %g: tensor<?xf32>, %w: tensor<5x8xf32>) -> (
     auto want = (*interpreter)->run("f", {inputs.begin(), inputs.end()});
     auto got = (*compiled)->run(inputs);
     ASSERT_TRUE(succeeded(want) && succeeded(got));
+    // An exponential and sums of at most 8 products: 50 roundings of 2^-24.
     for (size_t i = 0; i < got->size(); ++i)
       EXPECT_TRUE(agrees((*got)[i], std::get<reference::Tensor>((*want)[i]), 3e-6)) << i;
   }

@@ -166,9 +166,6 @@ std::string withType(std::string text, const std::string &type) {
   return text;
 }
 
-/// Relative bounds: of f32 arithmetic, or some units in the last place of 16 bits.
-double boundOf(llvm::StringRef type) { return type == "bf16" ? 2e-2 : type == "f16" ? 3e-3 : 1e-5; }
-
 class Types : public testing::TestWithParam<const char *> {};
 class IntegerTypes : public testing::TestWithParam<const char *> {};
 

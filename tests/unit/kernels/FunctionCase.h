@@ -12,11 +12,39 @@ namespace tilewright::test {
 
 using Shapes = std::vector<std::vector<int64_t>>;
 
-inline bool agrees(const reference::Tensor &got, const reference::Tensor &want, double bound) {
+/// What results may be off by, as a share of the largest: in f32 and f64 what the contract of products and elementwise ops
+/// allows (ir/tw/Numerics.cpp), else five roundings of bf16 (2^-8) and six of f16 (2^-11).
+inline double boundOf(llvm::StringRef type) { return type == "bf16" ? 2e-2 : type == "f16" ? 3e-3 : 1e-5; }
+
+/// "tensor<2x3xf32>"
+inline std::string typeText(llvm::ArrayRef<int64_t> shape, llvm::StringRef element) {
+  std::string text = "tensor<";
+  for (int64_t extent : shape)
+    text += std::to_string(extent) + "x";
+  return text + element.str() + ">";
+}
+
+/// A tensor of these numbers; without a shape, of one dimension.
+inline reference::Tensor integers(std::vector<int64_t> numbers, std::vector<int64_t> shape = {}) {
+  if (shape.empty())
+    shape = {static_cast<int64_t>(numbers.size())};
+  reference::Tensor tensor = reference::Tensor::ints(shape);
+  tensor.integers = std::move(numbers);
+  return tensor;
+}
+
+/// Where `got` is first not `want`, in words; empty when it is: the same shape, integers equal, floats within `bound` of
+/// the largest, NaN and infinities the same.
+inline std::string firstDisagreement(const reference::Tensor &got, const reference::Tensor &want, double bound) {
   if (got.shape != want.shape || got.isFloat != want.isFloat)
-    return false;
-  if (!want.isFloat)
-    return got.integers == want.integers;
+    return "found another shape or kind";
+  auto differs = [](size_t i, auto found, auto wanted) {
+    return "element " + std::to_string(i) + " is " + testing::PrintToString(found) + ", wanted " +
+           testing::PrintToString(wanted);
+  };
+  for (size_t i = 0; i < want.integers.size(); ++i)
+    if (got.integers[i] != want.integers[i])
+      return differs(i, got.integers[i], want.integers[i]);
   double largest = 1e-30;
   for (double value : want.reals)
     if (std::isfinite(value))
@@ -25,9 +53,29 @@ inline bool agrees(const reference::Tensor &got, const reference::Tensor &want, 
     if (std::isnan(want.reals[i]) ? std::isnan(got.reals[i]) : got.reals[i] == want.reals[i])
       continue;
     if (!(std::fabs(got.reals[i] - want.reals[i]) <= bound * largest))
-      return false;
+      return differs(i, got.reals[i], want.reals[i]);
   }
-  return true;
+  return "";
+}
+
+inline bool agrees(const reference::Tensor &got, const reference::Tensor &want, double bound) {
+  return firstDisagreement(got, want, bound).empty();
+}
+
+/// The results of function `name`, tensors all, by the interpreter in f64.
+inline mlir::FailureOr<std::vector<reference::Tensor>>
+interpret(mlir::ModuleOp module, const std::vector<reference::Tensor> &inputs, llvm::StringRef name = "f") {
+  reference::NoWeights none;
+  auto interpreter = reference::Interpreter::create(module, none, reference::Precision::F64);
+  if (failed(interpreter))
+    return mlir::failure();
+  auto values = (*interpreter)->run(name, {inputs.begin(), inputs.end()});
+  if (failed(values))
+    return mlir::failure();
+  std::vector<reference::Tensor> tensors;
+  for (reference::RunValue &value : *values)
+    tensors.push_back(std::move(std::get<reference::Tensor>(value)));
+  return tensors;
 }
 
 /// Random arguments: floats from -2 to 2 as their type holds them, integers below `largestIndex`, booleans.
@@ -57,13 +105,11 @@ inline std::vector<reference::Tensor> randomInputs(mlir::func::FuncOp function, 
 /// Compiles function `name` of `module` and compares it with the interpreter on random inputs of these shapes.
 inline void expectAgreement(mlir::ModuleOp module, llvm::StringRef name, const Shapes &shapes, double bound,
                             int64_t largestIndex, const FunctionOptions &options) {
-  reference::NoWeights none;
-  auto interpreter = reference::Interpreter::create(module, none, reference::Precision::F64);
-  ASSERT_TRUE(succeeded(interpreter));
   auto function = module.lookupSymbol<mlir::func::FuncOp>(name);
   std::vector<reference::Tensor> inputs = randomInputs(function, shapes, largestIndex);
-  auto want = (*interpreter)->run(name, {inputs.begin(), inputs.end()});
+  auto want = interpret(module, inputs, name);
   ASSERT_TRUE(succeeded(want));
+  reference::NoWeights none;
   auto compiled = CompiledFunction::create(module, name, host().stages, none, options);
   ASSERT_TRUE(succeeded(compiled));
   auto got = (*compiled)->run(inputs);
@@ -71,7 +117,7 @@ inline void expectAgreement(mlir::ModuleOp module, llvm::StringRef name, const S
   ASSERT_TRUE(succeeded(got)) << place;
   ASSERT_EQ(got->size(), want->size());
   for (size_t i = 0; i < got->size(); ++i)
-    EXPECT_TRUE(agrees((*got)[i], std::get<reference::Tensor>((*want)[i]), bound)) << "result " << i << ", shapes " << place;
+    EXPECT_EQ(firstDisagreement((*got)[i], (*want)[i], bound), "") << "result " << i << ", shapes " << place;
 }
 
 /// The same for function @f of `text`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Optimisation does not change an answer: random graphs of 10 to 40 pieces, each as it is, behind each pass of the
-// graph level alone, behind all of them, and compiled with and without them. All values stay within [-1, 1] and every
-// piece is smooth, so that rounding stays small. TILEWRIGHT_RANDOM_GRAPHS=N compares N graphs.
+// graph level alone, behind all of them, and compiled with and without them. All values stay within [-1, 1] and no piece
+// makes more than a few times as much of a difference, so that rounding stays small. TILEWRIGHT_RANDOM_GRAPHS=N compares N graphs.
 #include "tests/unit/kernels/FunctionCase.h"
 
 #include "ir/tw/Layers.h"
@@ -154,23 +154,11 @@ private:
 
 using Tensors = std::vector<reference::Tensor>;
 
-Tensors interpret(ModuleOp module, const Tensors &inputs) {
-  reference::NoWeights none;
-  auto interpreter = reference::Interpreter::create(module, none, reference::Precision::F64);
-  if (failed(interpreter))
-    return {};
-  auto values = (*interpreter)->run("f", {inputs.begin(), inputs.end()});
-  Tensors tensors;
-  if (succeeded(values))
-    for (reference::RunValue &value : *values)
-      tensors.push_back(std::get<reference::Tensor>(value));
-  return tensors;
-}
-
-void expectSame(const Tensors &got, const Tensors &want, double bound, ModuleOp module, const std::string &how) {
-  bool same = got.size() == want.size();
+void expectSame(const FailureOr<Tensors> &got, const Tensors &want, double bound, ModuleOp module,
+                const std::string &how) {
+  bool same = succeeded(got) && got->size() == want.size();
   for (size_t i = 0; same && i < want.size(); ++i)
-    same = agrees(got[i], want[i], bound);
+    same = agrees((*got)[i], want[i], bound);
   std::string text;
   if (!same)
     llvm::raw_string_ostream(text) << module;
@@ -191,10 +179,13 @@ void compareGraph(unsigned seed) {
   for (reference::Tensor &input : inputs)
     for (double &number : input.reals)
       number /= 2.5; // within [-1, 1]
-  const Tensors want = interpret(*graph.module, inputs);
+  const FailureOr<Tensors> interpreted = interpret(*graph.module, inputs);
+  ASSERT_TRUE(succeeded(interpreted));
+  const Tensors &want = *interpreted;
   ASSERT_EQ(want.size(), 4u);
 
-  // What passes do to a graph is exact but for the order of sums.
+  // What passes do to a graph is exact but for the order of sums. Compiled, up to 40 pieces round to f32, and those behind
+  // pass it on: some 1600 times 2^-24.
   constexpr double kExact = 1e-9, kRounded = 1e-4;
   for (const StagePass &pass : host().stages.all()) {
     if (!llvm::is_contained({"simplify", "recognise", "share", "fuse"}, pass.stage))
@@ -220,7 +211,7 @@ void compareGraph(unsigned seed) {
     ASSERT_TRUE(succeeded(compiled));
     auto got = (*compiled)->run(inputs);
     ASSERT_TRUE(succeeded(got));
-    expectSame(*got, want, kRounded, *graph.module, std::string("compiling from stage ") + firstStage);
+    expectSame(got, want, kRounded, *graph.module, std::string("compiling from stage ") + firstStage);
     // The same session gives the same bits each time.
     for (int repeat = 0; repeat < 3; ++repeat) {
       auto again = (*compiled)->run(inputs);

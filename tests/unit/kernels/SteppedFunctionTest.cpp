@@ -2,7 +2,7 @@
 // Functions over states in pages, step by step, against the interpreter; and what they refuse.
 #include "tools/functions/SteppedFunction.h"
 #include "backends/reference/Interpreter.h"
-#include "tests/unit/kernels/ProgramRunner.h"
+#include "tests/unit/kernels/FunctionCase.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -26,12 +26,6 @@ Tensor floats(llvm::ArrayRef<int64_t> shape, unsigned seed) {
   std::mt19937 random(seed);
   for (double &number : tensor.reals)
     number = static_cast<double>(random() % 65) / 32 - 1;
-  return tensor;
-}
-
-Tensor integers(std::vector<int64_t> numbers) {
-  Tensor tensor = Tensor::ints({static_cast<int64_t>(numbers.size())});
-  tensor.integers = std::move(numbers);
   return tensor;
 }
 
@@ -91,6 +85,7 @@ TEST(SteppedFunction, StepsOfAllClassesAgreeWithTheInterpreter) {
       const auto &want = std::get<Tensor>(wanted->front());
       ASSERT_EQ(found->front().shape, want.shape);
       for (size_t i = 0; i < want.reals.size(); ++i)
+        // Means of numbers in [-1, 1]: a tenth of what the contract of attention allows.
         ASSERT_NEAR(found->front().reals[i], want.reals[i], 1e-5) << rows << " rows behind " << length << ", " << i;
       length += rows;
     }

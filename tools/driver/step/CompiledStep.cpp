@@ -91,7 +91,7 @@ bool CompiledStep::run(std::span<const int32_t> tokens, const Phase &phase, std:
     const SequenceRows rows[] = {{tokens, held, pages, wanted}};
     const size_t which = variantFor(count);
     const artifact::StepVariant &variant = *artifact.variants()[which];
-    const StepTables tables(rows, variant);
+    const StepTables tables(rows, formOf(variant));
 
     const uint64_t bytes = linearSize(*variant.arena(), tables.paddedRows(), tables.paddedLogitRows());
     std::vector<uint8_t> arena(bytes + 64);

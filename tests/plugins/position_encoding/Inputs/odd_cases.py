@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""odd_cases.py FOLDER: golden cases of every position encoding with sizes 0 and 1, odd sizes, more queries than keys and
+"""odd_cases.py FOLDER GOLDEN: golden cases of every position encoding with sizes 0 and 1, odd sizes, more queries than keys and
 several key heads, computed here by plain loops in double precision."""
 import json
 import math
 import os
 import random
-import struct
 import sys
+
+sys.path.insert(0, sys.argv[2])
+from write import save  # noqa: E402
 
 random.seed(7)
 folder = sys.argv[1]
@@ -29,24 +31,16 @@ class Tensor:
             at = at * extent + index
         return self.values[at]
 
-    def bytes(self):
-        return struct.pack(f"<{len(self.values)}{'q' if self.integer else 'd'}", *self.values)
-
 
 def relations(shape, rows):
     return Tensor(shape, [random.randrange(rows) for _ in range(math.prod(shape))], True)
 
 
 def write(name, technique, attributes, inputs, outputs):
-    header, body = {}, b""
-    for key, tensor in [("in." + k, v) for k, v in inputs.items()] + [("out." + k, v) for k, v in outputs.items()]:
-        raw = tensor.bytes() if tensor.integer else struct.pack(f"<{len(tensor.values)}f", *tensor.values)
-        header[key] = {"dtype": "I64" if tensor.integer else "F32", "shape": tensor.shape, "data_offsets": [len(body), len(body) + len(raw)]}
-        body += raw
-    header["__metadata__"] = {"case": name, "technique": technique, "attrs": json.dumps(attributes), "f32_err": "{}"}
-    text = json.dumps(header).encode()
-    with open(os.path.join(folder, name + ".safetensors"), "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + body)
+    tensors = {kind + key: ("I64" if tensor.integer else "F32", tensor.shape, tensor.values)
+               for kind, named in (("in.", inputs), ("out.", outputs)) for key, tensor in named.items()}
+    save(os.path.join(folder, name + ".safetensors"), tensors,
+         {"case": name, "technique": technique, "attrs": json.dumps(attributes), "f32_err": "{}"})
 
 
 def attention(q, k, v, scale, causal, bias=lambda b, h, t, s: 0.0, key=None, value=None, vectors=None):

@@ -138,6 +138,7 @@ TEST(Rules, KeepTheDistributionOfOneToken) {
       double overlap = certain ? p[1] : 0;
       for (size_t id = 0; id < 3 && !certain; ++id)
         overlap += std::min(p[id], q[id]);
+      // Six standard deviations, which are at most 0.5 / sqrt(draws) = 0.0016.
       EXPECT_NEAR(accepted / double(draws), overlap, 0.01);
     }
 }
@@ -185,14 +186,24 @@ TEST(Rules, BonusTokenWhenAllStand) {
 
 TEST(Rules, GreedyStopsAtTheFirstDifference) {
   const std::vector<int32_t> best = {4, 2, 7, 1};
-  for (size_t wrong = 0; wrong <= 3; ++wrong) {
-    std::vector<int32_t> drafted = {4, 2, 7};
-    if (wrong < 3)
-      ++drafted[wrong];
-    const Verdict verdict = judgeGreedy(drafted, best);
-    EXPECT_EQ(verdict.accepted, wrong);
-    EXPECT_EQ(verdict.next, best[wrong]);
+  std::vector<Distribution> targets;
+  for (int32_t token : best) {
+    targets.emplace_back(9);
+    targets.back()[static_cast<size_t>(token)] = 1;
   }
+  const std::vector<Distribution> drafts(3); // certain
+  Draws random;
+  for (double u : {0.0, 0.5, std::nextafter(1.0, 0.0)})
+    for (size_t wrong = 0; wrong <= 3; ++wrong) {
+      std::vector<int32_t> drafted = {4, 2, 7};
+      if (wrong < 3)
+        ++drafted[wrong];
+      Judgement from = random.from(targets, drafts);
+      from.uniform = [u] { return u; };
+      const Verdict verdict = judge(drafted, from);
+      EXPECT_EQ(verdict.accepted, wrong) << u;
+      EXPECT_EQ(verdict.next, best[wrong]) << u;
+    }
 }
 
 TEST(Rules, ThresholdIsLossy) {
