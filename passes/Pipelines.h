@@ -11,8 +11,8 @@ namespace tilewright {
 /// Registers core's own passes, stage by stage. Call it before plugins are loaded, so that core's come first.
 void registerCorePasses(StageRegistry &registry);
 
-/// Appends the passes of the stages `first` to `last` (both included) to `pipeline`, which must be anchored on a module and
-/// nest implicitly. An unknown stage, `first` behind `last` and a cycle among a stage's passes are errors.
+/// Appends the passes of the stages `first` to `last` (both included) to `pipeline`, which must be anchored on a module
+/// and nest implicitly. An unknown stage, `first` behind `last` and a cycle among a stage's passes are errors.
 llvm::Error buildStages(mlir::OpPassManager &pipeline, const StageRegistry &registry, const PipelineOptions &options,
                         llvm::StringRef first, llvm::StringRef last);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cpu-bools-to-bytes: memory of i1 becomes memory of i8. A boolean takes a byte in memory, but LLVM packs the elements of
-// a vector of i1 to bits when it is stored.
+// cpu-bools-to-bytes: memory of i1 becomes memory of i8. A boolean takes a byte in memory, but LLVM packs the elements
+// of a vector of i1 to bits when it is stored.
 #include "backends/cpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -54,8 +54,8 @@ public:
           for (Value argument : block.getArguments())
             retype(argument);
     });
-    function.setFunctionType(FunctionType::get(&getContext(), function.front().getArgumentTypes(),
-                                               function.getFunctionType().getResults()));
+    function.setFunctionType(
+        FunctionType::get(&getContext(), function.front().getArgumentTypes(), function.getFunctionType().getResults()));
     for (Operation *op : accesses)
       rewrite(op);
   }

@@ -58,8 +58,8 @@ public:
       return signalPassFailure();
     }
     tilewright::receipt::held(getOperation(), getArgument(),
-                  {"no heap allocation", "no copy of a buffer", "no stack allocation in a loop",
-                   "no tensor is left after bufferisation", "the stack stays below its cap"});
+                              {"no heap allocation", "no copy of a buffer", "no stack allocation in a loop",
+                               "no tensor is left after bufferisation", "the stack stays below its cap"});
   }
 
 private:

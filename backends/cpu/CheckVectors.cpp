@@ -30,7 +30,8 @@ public:
     if (result.wasInterrupted())
       return signalPassFailure();
     tilewright::receipt::held(getOperation(), getArgument(),
-                  {"no contraction is left before LLVM", "no transfer, gather or multi-dimensional reduction is left before LLVM"});
+                              {"no contraction is left before LLVM",
+                               "no transfer, gather or multi-dimensional reduction is left before LLVM"});
   }
 };
 

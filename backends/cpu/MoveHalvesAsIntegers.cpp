@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // cpu-move-halves-as-integers: 16-bit floats that are only moved are i16. LLVM ends the process on some vectors of bf16
-// and f16 whose number of elements is odd, and has integers of every width; what computes with the floats gets a bitcast.
+// and f16 whose number of elements is odd, and has integers of every width; what computes with the floats gets a
+// bitcast.
 #include "backends/cpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,10 +28,11 @@ Type moved(Type type) {
 
 bool isMove(Operation *op) {
   return isa<memref::MemRefDialect, scf::SCFDialect, ub::UBDialect, func::FuncDialect>(op->getDialect()) ||
-         isa<arith::SelectOp, arith::ConstantOp, vector::BroadcastOp, vector::ShuffleOp, vector::ExtractOp, vector::InsertOp,
-             vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp, vector::ShapeCastOp, vector::TransposeOp,
-             vector::LoadOp, vector::StoreOp, vector::TransferReadOp, vector::TransferWriteOp, vector::FromElementsOp,
-             vector::ToElementsOp, vector::InterleaveOp, vector::DeinterleaveOp, UnrealizedConversionCastOp>(op);
+         isa<arith::SelectOp, arith::ConstantOp, vector::BroadcastOp, vector::ShuffleOp, vector::ExtractOp,
+             vector::InsertOp, vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp, vector::ShapeCastOp,
+             vector::TransposeOp, vector::LoadOp, vector::StoreOp, vector::TransferReadOp, vector::TransferWriteOp,
+             vector::FromElementsOp, vector::ToElementsOp, vector::InterleaveOp, vector::DeinterleaveOp,
+             UnrealizedConversionCastOp>(op);
 }
 
 class CpuMoveHalvesAsIntegers : public PassWrapper<CpuMoveHalvesAsIntegers, OperationPass<func::FuncOp>> {

@@ -268,8 +268,8 @@ private:
     return rewriteWithBudget(getOperation(), std::move(patterns), "folding slices", /*fold=*/false);
   }
 
-  /// What a loop carries, which becomes a vector where the loop sums up a contraction; not what a loop puts together tile
-  /// by tile (its counter selects what is written).
+  /// What a loop carries, which becomes a vector where the loop sums up a contraction; not what a loop puts together
+  /// tile by tile (its counter selects what is written).
   static bool isAccumulator(Value value) {
     auto loop = value.getDefiningOp<scf::ForOp>();
     bool contracts = false;
@@ -281,9 +281,9 @@ private:
     return isa<BlockArgument>(value) || contracts;
   }
 
-  /// A copy of a whole tensor to another of its type stays one: folding would take its source for its result, and what is
-  /// to be written would be read in its place. Read through a view of another type, it does not fold. What was written as
-  /// a whole just before is taken as it is.
+  /// A copy of a whole tensor to another of its type stays one: folding would take its source for its result, and what
+  /// is to be written would be read in its place. Read through a view of another type, it does not fold. What was
+  /// written as a whole just before is taken as it is.
   void keepCopies(IRRewriter &rewriter) {
     llvm::SetVector<vector::TransferReadOp> whole;
     getOperation().walk([&](vector::TransferWriteOp write) {

@@ -20,8 +20,8 @@ LogicalResult checkRowStart(Operation *op, StringRef what, const Array<Real> &ro
   int64_t last = 0;
   for (int64_t start : rowStart.integers) {
     if (start < last || start > rows)
-      return op->emitOpError(what) << " has "
-             << start << " after " << last << " at run time, wanted rising numbers up to " << rows;
+      return op->emitOpError(what) << " has " << start << " after " << last
+                                   << " at run time, wanted rising numbers up to " << rows;
     last = start;
   }
   if (rowStart.integers.empty())
@@ -42,7 +42,7 @@ template <typename Real> struct Row {
 
 /// Where a row's results go; null for those that nobody wants.
 template <typename Real> struct RowResults {
-  Real *out; ///< [Dv]
+  Real *out;                               ///< [Dv]
   Real *lse = nullptr, *weights = nullptr; ///< one, [keys] of zeros
 };
 
@@ -105,7 +105,8 @@ bool passes(tw::AttentionOp op, int64_t j, int64_t position) {
     return false;
   if (op.getRadius() && static_cast<uint64_t>(std::abs(position - j)) > static_cast<uint64_t>(*op.getRadius()))
     return false;
-  return !op.getChunk() || llvm::divideFloorSigned(j, *op.getChunk()) == llvm::divideFloorSigned(position, *op.getChunk());
+  return !op.getChunk() ||
+         llvm::divideFloorSigned(j, *op.getChunk()) == llvm::divideFloorSigned(position, *op.getChunk());
 }
 
 /// Index into a mask or bias: the last dimensions of [B, H, T, S], or [B, T, S], of which some may be 1.
@@ -145,7 +146,7 @@ template <typename Real> struct Rows {
     return array.shape[place[which]];
   }
   const Real *at(int64_t b, int64_t h, int64_t t) const {
-    int64_t row = headsFirst            ? (b * dim(1) + h) * dim(2) + t
+    int64_t row = headsFirst          ? (b * dim(1) + h) * dim(2) + t
                   : array.rank() == 5 ? ((b * dim(2) + t) * 3 + part) * dim(1) + h
                                       : (b * dim(2) + t) * dim(1) + h;
     return &array.reals[row * dim(3)];
@@ -193,17 +194,20 @@ template <typename Real> LogicalResult Dense<Real>::check() {
   if (failed(checkScoreShape(op, "mask", in.mask, full)) || failed(checkScoreShape(op, "bias", in.bias, full)))
     return failure();
   int64_t sequences = B;
-  for (auto [what, starts, end] : {std::tuple("cu_seqlens_q", in.cuSeqlensQ.get(), T), {"cu_seqlens_kv", in.cuSeqlensKv.get(), S}}) {
+  for (auto [what, starts, end] :
+       {std::tuple("cu_seqlens_q", in.cuSeqlensQ.get(), T), {"cu_seqlens_kv", in.cuSeqlensKv.get(), S}}) {
     if (!starts)
       continue;
     if (failed(checkRowStart(op, what, *starts, end)))
       return failure();
     if (B != 1 || in.cuSeqlensQ->size() != in.cuSeqlensKv->size())
-      return op.emitOpError("has batch ") << B << " and " << in.cuSeqlensQ->size() << " and " << in.cuSeqlensKv->size()
-                                          << " beginnings of segments at run time, wanted batch 1 and as many of rows as of keys";
+      return op.emitOpError("has batch ")
+             << B << " and " << in.cuSeqlensQ->size() << " and " << in.cuSeqlensKv->size()
+             << " beginnings of segments at run time, wanted batch 1 and as many of rows as of keys";
     sequences = starts->size() - 1;
   }
-  for (auto [what, numbers] : {std::pair("kv_start", in.kvStart.get()), {"kv_end", in.kvEnd.get()}, {"prefix_len", in.prefixLen.get()}})
+  for (auto [what, numbers] :
+       {std::pair("kv_start", in.kvStart.get()), {"kv_end", in.kvEnd.get()}, {"prefix_len", in.prefixLen.get()}})
     if (numbers && numbers->size() != sequences)
       return op.emitOpError(what) << " has " << numbers->size() << " elements at run time, wanted " << sequences;
   return success();
@@ -219,15 +223,15 @@ template <typename Real> Segment Dense<Real>::segmentOf(int64_t b, int64_t t) co
   return {rows[s], rows[s + 1] - rows[s], keys[s], keys[s + 1] - keys[s], s};
 }
 
-template <typename Real>
-void Dense<Real>::row(int64_t b, int64_t h, int64_t t, AttentionResults<Real> &results) const {
+template <typename Real> void Dense<Real>::row(int64_t b, int64_t h, int64_t t, AttentionResults<Real> &results) const {
   const Segment segment = segmentOf(b, t);
   int64_t position = t - segment.row;
   if (op.getCausal() == "end")
     position += segment.keys - segment.rows;
   else if (op.getOffset())
     position += *op.getOffset();
-  const int64_t kv = h / (H / Hkv), prefix = in.prefixLen && segment.number >= 0 ? in.prefixLen->integers[segment.number] : 0;
+  const int64_t kv = h / (H / Hkv),
+                prefix = in.prefixLen && segment.number >= 0 ? in.prefixLen->integers[segment.number] : 0;
   const int64_t first = in.kvStart ? in.kvStart->integers[b] : 0, end = in.kvEnd ? in.kvEnd->integers[b] : S;
   auto key = [&](int64_t j) { return k.at(b, kv, segment.key + j); };
   auto value = [&](int64_t j) { return v.at(b, kv, segment.key + j); };
@@ -244,7 +248,8 @@ void Dense<Real>::row(int64_t b, int64_t h, int64_t t, AttentionResults<Real> &r
       s = region->run({{s, 0}, {0, b}, {0, h}, {0, position}, {0, j}});
     return in.bias ? s + in.bias->reals[scoreIndex(*in.bias, b, h, t, segment.key + j)] : s;
   };
-  Row<Real> row{q.at(b, h, t), key, value, isVisible, score, segment.keys, D, Dv, in.sinks ? &in.sinks->reals[h] : nullptr};
+  Row<Real> row{
+      q.at(b, h, t), key, value, isVisible, score, segment.keys, D, Dv, in.sinks ? &in.sinks->reals[h] : nullptr};
   const int64_t at = (b * H + h) * T + t;
   RowResults<Real> to{&results.out.reals[(headsFirst ? at : (b * T + t) * H + h) * Dv]};
   if (results.lse)

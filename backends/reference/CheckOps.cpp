@@ -41,10 +41,9 @@ LogicalResult evaluateExpectation(check::ExpectEqOp op, const Tensor &found, con
 }
 
 LogicalResult evaluateExpectation(check::ExpectCloseOp op, const Tensor &found, const Tensor &wanted) {
-  double bound = op.getAbsolute().convertToDouble() + op.getRelative().convertToDouble() * largestMagnitude(wanted.reals);
-  return expectAll(op, found, wanted, [&](int64_t i) {
-    return distance(found.reals[i], wanted.reals[i]) <= bound;
-  });
+  double bound =
+      op.getAbsolute().convertToDouble() + op.getRelative().convertToDouble() * largestMagnitude(wanted.reals);
+  return expectAll(op, found, wanted, [&](int64_t i) { return distance(found.reals[i], wanted.reals[i]) <= bound; });
 }
 
 } // namespace tilewright::reference

@@ -9,8 +9,8 @@
 
 namespace tilewright::reference {
 
-/// |found - wanted|: 0 for equal numbers, infinities of one sign and two NaN; infinite where just one of both is finite, or
-/// a number.
+/// |found - wanted|: 0 for equal numbers, infinities of one sign and two NaN; infinite where just one of both is
+/// finite, or a number.
 double distance(double found, double wanted);
 
 /// The largest |value| of the finite ones, which relative bounds refer to; 0 when there is none.

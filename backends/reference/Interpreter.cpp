@@ -98,7 +98,23 @@ AttentionOperands<Real> Engine<Real>::attentionOperands(tw::AttentionOp op, Arra
   // By the order of the op's definition.
   auto group = [&](unsigned index) { return groupOf(op, operands, index); };
   auto array = [&](unsigned index) { return group(index) ? whole(*group(index)) : nullptr; };
-  enum { Query, Key, Value, State, RowStart, KvLen, Positions, Mask, Bias, Sinks, KvStart, KvEnd, PrefixLen, CuSeqlensQ, CuSeqlensKv };
+  enum {
+    Query,
+    Key,
+    Value,
+    State,
+    RowStart,
+    KvLen,
+    Positions,
+    Mask,
+    Bias,
+    Sinks,
+    KvStart,
+    KvEnd,
+    PrefixLen,
+    CuSeqlensQ,
+    CuSeqlensKv
+  };
   AttentionOperands<Real> in;
   in.query = array(Query);
   in.key = array(Key);
@@ -211,8 +227,8 @@ FailureOr<SmallVector<Value<Real>>> Engine<Real>::evaluate(Operation *op, ArrayR
         if (failed(results))
           return failure();
         SmallVector<Val> values;
-        for (Array<Real> *array : {&results->out, results->lse ? &*results->lse : nullptr,
-                                   results->weights ? &*results->weights : nullptr})
+        for (Array<Real> *array :
+             {&results->out, results->lse ? &*results->lse : nullptr, results->weights ? &*results->weights : nullptr})
           if (array) {
             auto type = cast<RankedTensorType>(op->getResult(values.size()).getType());
             roundToType(*array, type.getElementType());

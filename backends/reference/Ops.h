@@ -69,8 +69,8 @@ mlir::FailureOr<StatePtr<Real>> evaluateAppend(tw::AppendOp op, const StatePtr<R
 
 /// Operands by name; what the op does not have is null.
 template <typename Real> struct AttentionOperands {
-  ArrayPtr<Real> query, key, value, rowStart, kvLen, positions, mask, bias, sinks, kvStart, kvEnd, prefixLen, cuSeqlensQ,
-      cuSeqlensKv;
+  ArrayPtr<Real> query, key, value, rowStart, kvLen, positions, mask, bias, sinks, kvStart, kvEnd, prefixLen,
+      cuSeqlensQ, cuSeqlensKv;
   StatePtr<Real> state;
 };
 template <typename Real> struct AttentionResults {

@@ -10,7 +10,8 @@
 
 namespace tilewright::reference {
 
-/// The ops are those that tw.attention's verifier lets through. Floats are computed in `Real`, integers wrap at 32 bits.
+/// The ops are those that tw.attention's verifier lets through. Floats are computed in `Real`, integers wrap at 32
+/// bits.
 template <typename Real> class ScalarRegion {
 public:
   struct Number {

@@ -5,8 +5,8 @@
  *   cc main.c $(pkg-config --cflags --libs tilewright) -o two_sessions
  *   ./two_sessions MODEL_FOLDER TOKENS "The capital of France is" "Water boils at"
  *
- * An installation in PREFIX is found with PKG_CONFIG_PATH=PREFIX/lib/pkgconfig, and its library, when the program starts,
- * with -Wl,-rpath,PREFIX/lib. */
+ * An installation in PREFIX is found with PKG_CONFIG_PATH=PREFIX/lib/pkgconfig, and its library, when the program
+ * starts, with -Wl,-rpath,PREFIX/lib. */
 #include "runtime/api/tilewright.h"
 
 #include <stdio.h>

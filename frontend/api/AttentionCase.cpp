@@ -30,8 +30,14 @@ tw::AttentionOp makeAttentionCase(GoldenCase &c) {
   int64_t window = c.integer("window", 0), chunk = c.integer("chunk", 0);
   double softcap = c.number("softcap", 0.0), scale = c.has("scale") ? c.number("scale") : 0.0;
   const bool hasScale = c.has("scale");
-  if (!c.inputs({{"q", 4}, {"k", 4}, {"v", 4}}, {{"mask"}, {"bias"}, {"sinks", 1}, {"prefix_len", 1}, {"kv_start", 1},
-                                                 {"kv_end", 1}, {"cu_seqlens_q", 1}, {"cu_seqlens_kv", 1}}))
+  if (!c.inputs({{"q", 4}, {"k", 4}, {"v", 4}}, {{"mask"},
+                                                 {"bias"},
+                                                 {"sinks", 1},
+                                                 {"prefix_len", 1},
+                                                 {"kv_start", 1},
+                                                 {"kv_end", 1},
+                                                 {"cu_seqlens_q", 1},
+                                                 {"cu_seqlens_kv", 1}}))
     return {};
   Value q = c.value("q"), k = c.value("k"), v = c.value("v");
   RankedTensorType type = tw::tensorType(q);

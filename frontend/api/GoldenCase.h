@@ -53,8 +53,8 @@ public:
   llvm::StringRef name() const { return contents.name; }
 
   /// Attributes. One that the builder has not asked for makes the case unsupported, and so does one of the wrong kind,
-  /// absent without a fallback, or not among the choices; JSON's null is as good as absent. `yarn.factor` is a member of
-  /// the object `yarn`; the members of an object are attributes of their own.
+  /// absent without a fallback, or not among the choices; JSON's null is as good as absent. `yarn.factor` is a member
+  /// of the object `yarn`; the members of an object are attributes of their own.
   bool has(llvm::StringRef key);
   double number(llvm::StringRef key, std::optional<double> fallback = std::nullopt);
   int64_t integer(llvm::StringRef key, std::optional<int64_t> fallback = std::nullopt);

@@ -21,7 +21,8 @@ template <typename T> llvm::iterator_range<const T *> elements(const flatbuffers
 /// A vector of tables or strings that may be absent, as a range of pointers.
 template <typename T> auto elements(const flatbuffers::Vector<flatbuffers::Offset<T>> *vector) {
   using Iterator = typename flatbuffers::Vector<flatbuffers::Offset<T>>::const_iterator;
-  return vector ? llvm::make_range(vector->begin(), vector->end()) : llvm::make_range(Iterator(nullptr, 0), Iterator(nullptr, 0));
+  return vector ? llvm::make_range(vector->begin(), vector->end())
+                : llvm::make_range(Iterator(nullptr, 0), Iterator(nullptr, 0));
 }
 
 template <typename T> uint32_t sizeOf(const flatbuffers::Vector<T> *vector) { return vector ? vector->size() : 0; }

@@ -227,7 +227,8 @@ void inspectTable(const GraphFile &file, raw_ostream &os) {
   }
   for (const graph::Weight *weight : elements(graph.weights())) {
     os << "weight " << left_justify(text(weight->name()), nameWidth) << "  "
-       << left_justify(spell(*weight->type()), typeWidth) << "  " << format_decimal(weightBytes(*weight), 12) << " bytes";
+       << left_justify(spell(*weight->type()), typeWidth) << "  " << format_decimal(weightBytes(*weight), 12)
+       << " bytes";
     if (weight->inline_data())
       os << " inline";
     else

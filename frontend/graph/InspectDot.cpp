@@ -76,8 +76,8 @@ private:
           lines += "\\n" + escaped(weight);
       for (uint32_t result : elements(op->results())) {
         sources[result] = node;
-        lines += "\\n" + escaped(valueName(function, result)) + ": " +
-                 escaped(spellType(*function.values()->Get(result)));
+        lines +=
+            "\\n" + escaped(valueName(function, result)) + ": " + escaped(spellType(*function.values()->Get(result)));
       }
       os << "    " << prefix << node << " [shape=box" << (isCall ? ", peripheries=2" : "") << ", label=\"" << lines
          << "\"];\n";

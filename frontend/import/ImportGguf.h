@@ -22,10 +22,12 @@ struct ImportResult {
 /// path, offset, length and hash (XXH3-64, computed here, so all of the file is read once). Writes nothing.
 ///
 /// A graph names its weights file by a relative path, and whoever reads it looks for that path beneath the graph's own
-/// folder and beneath --weights-dir, following no links: a graph from a stranger cannot make anybody read another file. So
+/// folder and beneath --weights-dir, following no links: a graph from a stranger cannot make anybody read another file.
+/// So
 /// - if the model file (its real path, links resolved) lies beneath the folder of `outputPath`, its path from there is
 ///   recorded, and later steps need no option;
-/// - otherwise its plain name is recorded, and a note tells the user to give the model's folder as --weights-dir to later
+/// - otherwise its plain name is recorded, and a note tells the user to give the model's folder as --weights-dir to
+/// later
 ///   steps, or to write the graph beside the model.
 llvm::Expected<ImportResult> importGguf(llvm::StringRef path, llvm::StringRef outputPath);
 

@@ -18,7 +18,8 @@ struct NumericsBound {
 };
 
 /// One packed block of 16 rows by 32 elements ready for integer products, cut along k into equal pieces. For row r and
-/// int8 activations x with a scale xs[p] for each piece and `xsum = sum_p xs[p] * sum(x of p)`, the product over the block is
+/// int8 activations x with a scale xs[p] for each piece and `xsum = sum_p xs[p] * sum(x of p)`, the product over the
+/// block is
 ///   scale[r] * (sum_p xs[p] * sum_k pieces[p][k / 4, r, k % 4] * x[p, k] - zeroPoint * xsum) + offset[r] * xsum.
 struct IntegerTile {
   llvm::SmallVector<mlir::Value> pieces; ///< each tensor<k/4 x 16 x 4 x i8>, unsigned

@@ -49,9 +49,9 @@ public:
   /// Operand `value` of the op (a plain tensor) as a tensor over its kernel argument; row dimensions are padded.
   virtual mlir::Value tensor(mlir::Value value) = 0;
   /// Buffer `index` of the state operand `value`: its pool of pages as a memref argument,
-  /// [pages, heads, dim, 64] when `isTransposedBuffer(index)`, else [pages, heads, 64, dim]. Where the compilation keeps f32
-  /// states in bf16, what a product sums over stands in pairs (`isPairedPool`): [pages, heads, ceil(dim / 2), 64, 2] or
-  /// [pages, heads, 32, dim, 2]; the second half of a last odd pair of keys is 0.
+  /// [pages, heads, dim, 64] when `isTransposedBuffer(index)`, else [pages, heads, 64, dim]. Where the compilation
+  /// keeps f32 states in bf16, what a product sums over stands in pairs (`isPairedPool`): [pages, heads, ceil(dim / 2),
+  /// 64, 2] or [pages, heads, 32, dim, 2]; the second half of a last odd pair of keys is 0.
   virtual mlir::Value statePool(mlir::Value value, unsigned index) = 0;
   /// A table of the step as a memref argument.
   virtual mlir::Value table(StepTable table) = 0;
@@ -62,8 +62,9 @@ public:
   virtual mlir::Value destination(unsigned index) = 0;
 
   /// The loop over this call's chunks: calls `body(chunk, iterArgs) -> yielded` inside. Returns the loop's results.
-  virtual mlir::ValueRange forChunks(mlir::ValueRange inits,
-                                     llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value chunk, mlir::ValueRange iterArgs)> body) = 0;
+  virtual mlir::ValueRange
+  forChunks(mlir::ValueRange inits,
+            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value chunk, mlir::ValueRange iterArgs)> body) = 0;
 
   /// Number of chunks, an expression over the step's counts: rows (padded), tiles, logit rows, times `factor`.
   enum class Count { PaddedRows, Rows, Tiles, LogitRows };

@@ -26,27 +26,33 @@ Value TileBuilder::empty(ArrayRef<int64_t> shape, Type element) {
   return tensor::EmptyOp::create(b, loc, shape, element);
 }
 
-Value TileBuilder::slice(Value source, ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> shape) {
-  auto type = RankedTensorType::get(shape.empty() ? sizes : shape, cast<RankedTensorType>(source.getType()).getElementType());
-  SmallVector<OpFoldResult> extents = llvm::map_to_vector(sizes, [&](int64_t v) -> OpFoldResult { return b.getIndexAttr(v); });
+Value TileBuilder::slice(Value source, ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
+                         ArrayRef<int64_t> shape) {
+  auto type =
+      RankedTensorType::get(shape.empty() ? sizes : shape, cast<RankedTensorType>(source.getType()).getElementType());
+  SmallVector<OpFoldResult> extents =
+      llvm::map_to_vector(sizes, [&](int64_t v) -> OpFoldResult { return b.getIndexAttr(v); });
   SmallVector<OpFoldResult> strides(sizes.size(), b.getIndexAttr(1));
   return tensor::ExtractSliceOp::create(b, loc, type, source, offsets, extents, strides);
 }
 
 Value TileBuilder::insert(Value source, Value destination, ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes) {
-  SmallVector<OpFoldResult> extents = llvm::map_to_vector(sizes, [&](int64_t v) -> OpFoldResult { return b.getIndexAttr(v); });
+  SmallVector<OpFoldResult> extents =
+      llvm::map_to_vector(sizes, [&](int64_t v) -> OpFoldResult { return b.getIndexAttr(v); });
   SmallVector<OpFoldResult> strides(sizes.size(), b.getIndexAttr(1));
   return tensor::InsertSliceOp::create(b, loc, source, destination, offsets, extents, strides);
 }
 
 Value TileBuilder::tensorOf(Value buffer, bool writable) {
   auto type = cast<MemRefType>(buffer.getType());
-  return bufferization::ToTensorOp::create(b, loc, RankedTensorType::get(type.getShape(), type.getElementType()), buffer,
+  return bufferization::ToTensorOp::create(b, loc, RankedTensorType::get(type.getShape(), type.getElementType()),
+                                           buffer,
                                            /*restrict=*/true, writable);
 }
 
 void TileBuilder::store(Value tensor, Value buffer) {
-  bufferization::MaterializeInDestinationOp::create(b, loc, Type(), tensor, buffer, /*restrict=*/true, /*writable=*/true);
+  bufferization::MaterializeInDestinationOp::create(b, loc, Type(), tensor, buffer, /*restrict=*/true,
+                                                    /*writable=*/true);
 }
 
 Value TileBuilder::reshape(Value source, ArrayRef<int64_t> shape) {
@@ -66,16 +72,14 @@ Value TileBuilder::reshape(Value source, ArrayRef<int64_t> shape) {
 }
 
 Value TileBuilder::generic(ValueRange ins, Value out, ArrayRef<AffineMap> maps, StringRef iterators, Body body) {
-  return generic(ins, ValueRange(out), maps, iterators, Bodies([&](TileBuilder &t, ValueRange args) {
-                   return SmallVector<Value>{body(t, args)};
-                 }))[0];
+  return generic(ins, ValueRange(out), maps, iterators,
+                 Bodies([&](TileBuilder &t, ValueRange args) { return SmallVector<Value>{body(t, args)}; }))[0];
 }
 
 SmallVector<Value> TileBuilder::generic(ValueRange ins, ValueRange outs, ArrayRef<AffineMap> maps, StringRef iterators,
                                         Bodies body) {
-  SmallVector<utils::IteratorType> types = llvm::map_to_vector(iterators, [](char c) {
-    return c == 'r' ? utils::IteratorType::reduction : utils::IteratorType::parallel;
-  });
+  SmallVector<utils::IteratorType> types = llvm::map_to_vector(
+      iterators, [](char c) { return c == 'r' ? utils::IteratorType::reduction : utils::IteratorType::parallel; });
   auto op = linalg::GenericOp::create(b, loc, outs.getTypes(), ins, outs, maps, types,
                                       [&](OpBuilder &inner, Location innerLoc, ValueRange args) {
                                         TileBuilder builder(inner, innerLoc);

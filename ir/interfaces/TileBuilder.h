@@ -41,12 +41,13 @@ public:
   mlir::Value reshape(mlir::Value source, llvm::ArrayRef<int64_t> shape);
 
   // linalg.
-  /// One generic over `iterators` ('p' parallel, 'r' reduction). `out` is the init; its old value is the body's last argument.
-  mlir::Value generic(mlir::ValueRange ins, mlir::Value out, llvm::ArrayRef<mlir::AffineMap> maps, llvm::StringRef iterators,
-                      Body body);
+  /// One generic over `iterators` ('p' parallel, 'r' reduction). `out` is the init; its old value is the body's last
+  /// argument.
+  mlir::Value generic(mlir::ValueRange ins, mlir::Value out, llvm::ArrayRef<mlir::AffineMap> maps,
+                      llvm::StringRef iterators, Body body);
   /// The same with several destinations.
-  llvm::SmallVector<mlir::Value> generic(mlir::ValueRange ins, mlir::ValueRange outs, llvm::ArrayRef<mlir::AffineMap> maps,
-                                         llvm::StringRef iterators, Bodies body);
+  llvm::SmallVector<mlir::Value> generic(mlir::ValueRange ins, mlir::ValueRange outs,
+                                         llvm::ArrayRef<mlir::AffineMap> maps, llvm::StringRef iterators, Bodies body);
   /// Elementwise on tensors of one shape; the result overwrites `out`.
   mlir::Value elementwise(mlir::ValueRange ins, mlir::Value out, Body body);
   mlir::AffineExpr d(unsigned dim) { return b.getAffineDimExpr(dim); }

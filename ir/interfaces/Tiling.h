@@ -23,9 +23,9 @@ struct LoopDim {
 /// The dimensions of one operand or result; of an operand that is no ranked tensor, nothing.
 using LoopDims = llvm::SmallVector<LoopDim, 4>;
 
-/// All loops are parallel. A loop's extent is that of the first operand dimension that follows it with factor 1, else of a
-/// static result dimension, else of an operand dimension divided (rounding up) by its factor. The last step of a loop may
-/// be partial where the factor does not divide a static dimension.
+/// All loops are parallel. A loop's extent is that of the first operand dimension that follows it with factor 1, else
+/// of a static result dimension, else of an operand dimension divided (rounding up) by its factor. The last step of a
+/// loop may be partial where the factor does not divide a static dimension.
 struct LoopMap {
   unsigned loops = 0;
   llvm::SmallVector<LoopDims> operands; ///< one per operand
@@ -42,7 +42,8 @@ llvm::SmallVector<mlir::utils::IteratorType> loopIteratorTypes(const llvm::Failu
 
 llvm::SmallVector<mlir::Range> loopDomain(mlir::Operation *op, const llvm::FailureOr<LoopMap> &map, mlir::OpBuilder &b);
 
-/// Clones the op on slices of its operands for one tile of its loops. Result types follow the tile, attributes are kept.
+/// Clones the op on slices of its operands for one tile of its loops. Result types follow the tile, attributes are
+/// kept.
 mlir::FailureOr<mlir::TilingResult> tileByLoops(mlir::Operation *op, const llvm::FailureOr<LoopMap> &map,
                                                 mlir::OpBuilder &b, llvm::ArrayRef<mlir::OpFoldResult> offsets,
                                                 llvm::ArrayRef<mlir::OpFoldResult> sizes);
@@ -83,7 +84,8 @@ mlir::FailureOr<mlir::TilingResult> tileOfOperands(mlir::Operation *op, const ll
 /// The largest divisor of `extent` that is at most `limit`, preferring multiples of `lanes`; at least 1.
 int64_t largestDivisor(int64_t extent, int64_t limit, int64_t lanes = 1);
 
-/// Whether `value` is provably a multiple of `factor` (constants, steps of scf loops, affine.apply and index arithmetic).
+/// Whether `value` is provably a multiple of `factor` (constants, steps of scf loops, affine.apply and index
+/// arithmetic).
 bool isMultipleOf(mlir::OpFoldResult value, int64_t factor);
 
 } // namespace tilewright

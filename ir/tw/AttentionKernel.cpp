@@ -25,11 +25,12 @@ template <typename Attention> static Value sweepMaximum(Attention &a, Value init
 
 /// The second: sums of weights and unnormalised output.
 template <typename Attention> static std::pair<Value, Value> sweepWeights(Attention &a, Value maximum, Value sums) {
-  SmallVector<Value> done =
-      a.forPages({sums, a.filled({a.rows(), a.valueDim()}, 0.0)}, [&](Value page, ValueRange state, bool masked) -> SmallVector<Value> {
-        auto [weights, total] = a.weights(a.scores(page, masked), maximum, state[0], masked);
-        return {total, a.accumulate(state[1], weights, page, masked)};
-      });
+  SmallVector<Value> done = a.forPages({sums, a.filled({a.rows(), a.valueDim()}, 0.0)},
+                                       [&](Value page, ValueRange state, bool masked) -> SmallVector<Value> {
+                                         auto [weights, total] =
+                                             a.weights(a.scores(page, masked), maximum, state[0], masked);
+                                         return {total, a.accumulate(state[1], weights, page, masked)};
+                                       });
   return {done[0], done[1]};
 }
 

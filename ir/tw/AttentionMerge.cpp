@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace tilewright::tw {
 
-PartialAttention mergeAttention(ImplicitLocOpBuilder &b, ArrayRef<PartialAttention> parts, Value sinks, bool headsFirst) {
+PartialAttention mergeAttention(ImplicitLocOpBuilder &b, ArrayRef<PartialAttention> parts, Value sinks,
+                                bool headsFirst) {
   if (parts.size() == 1 && !sinks)
     return parts.front();
   // exp(x - maximum)

@@ -13,8 +13,8 @@ struct PartialAttention {
   mlir::Value lse; ///< [B, H, T]: logarithm of the sum of exponentials of the scores; -inf without a key
 };
 
-/// The attention over the keys of all parts, which are disjoint: outputs weighted with exp(lse). `sinks` [H] or null join
-/// the denominator of the output only. One part without sinks is given back as it is.
+/// The attention over the keys of all parts, which are disjoint: outputs weighted with exp(lse). `sinks` [H] or null
+/// join the denominator of the output only. One part without sinks is given back as it is.
 PartialAttention mergeAttention(mlir::ImplicitLocOpBuilder &builder, llvm::ArrayRef<PartialAttention> parts,
                                 mlir::Value sinks, bool headsFirst);
 

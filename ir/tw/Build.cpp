@@ -72,7 +72,7 @@ Value concat(ImplicitLocOpBuilder &builder, int64_t dim, llvm::ArrayRef<Value> i
   for (Value input : inputs) {
     int64_t part = tensorType(input).getDimSize(dim);
     size = mlir::ShapedType::isDynamic(part) || mlir::ShapedType::isDynamic(size) ? mlir::ShapedType::kDynamic
-                                                                                 : size + part;
+                                                                                  : size + part;
   }
   shape[dim] = size;
   return ConcatOp::create(builder, type.clone(shape), dim, inputs);
@@ -120,7 +120,8 @@ static std::optional<double> splatNumber(Value value, int depth) {
   }
   mlir::Operation *op = value.getDefiningOp();
   if (!op || depth > 16 ||
-      !llvm::isa<BroadcastOp, ReshapeOp, TransposeOp, CastOp, SqrtOp, RsqrtOp, NegOp, ExpOp, AddOp, SubOp, MulOp, DivOp>(op))
+      !llvm::isa<BroadcastOp, ReshapeOp, TransposeOp, CastOp, SqrtOp, RsqrtOp, NegOp, ExpOp, AddOp, SubOp, MulOp,
+                 DivOp>(op))
     return std::nullopt;
   std::optional<double> x = splatNumber(op->getOperand(0), depth + 1), y;
   if (!x)

@@ -50,8 +50,8 @@ mlir::Value pick(mlir::ImplicitLocOpBuilder &builder, mlir::Value input, int64_t
 mlir::Value atPlaces(mlir::ImplicitLocOpBuilder &builder, mlir::Value places, llvm::ArrayRef<double> row,
                      llvm::ArrayRef<int64_t> rowShape);
 
-/// The single number that all elements of `value` are: a constant splat, also repeated, reshaped, cast to a float, or what
-/// arithmetic makes of such (`1 / sqrt(64)`). Nothing if `value` is anything else.
+/// The single number that all elements of `value` are: a constant splat, also repeated, reshaped, cast to a float, or
+/// what arithmetic makes of such (`1 / sqrt(64)`). Nothing if `value` is anything else.
 std::optional<double> splatConstant(mlir::Value value);
 
 /// Erases `op` if nothing uses it, and then what only it used. Returns what was erased (not to be dereferenced).

@@ -11,11 +11,13 @@ LogicalResult BatchMatmulOp::verify() {
   int64_t rank = a.getRank();
   if (rank < 2 || b.getRank() != rank || a.getElementType() != b.getElementType() ||
       !shapesAgree(a.getShape().drop_back(2), b.getShape().drop_back(2))) // (C1)
-    return emitOpError("operands are ") << a << " and " << b
-                                        << ", wanted one rank of at least 2, one element type and equal leading dimensions";
-  int64_t k = b.getDimSize(getTransposeB() ? rank - 1 : rank - 2), n = b.getDimSize(getTransposeB() ? rank - 2 : rank - 1);
+    return emitOpError("operands are ")
+           << a << " and " << b << ", wanted one rank of at least 2, one element type and equal leading dimensions";
+  int64_t k = b.getDimSize(getTransposeB() ? rank - 1 : rank - 2),
+          n = b.getDimSize(getTransposeB() ? rank - 2 : rank - 1);
   if (!dimsAgree(a.getDimSize(rank - 1), k)) // (C2)
-    return emitOpError("contracts dimensions of ") << a.getDimSize(rank - 1) << " and " << k << " elements, wanted equal ones";
+    return emitOpError("contracts dimensions of ")
+           << a.getDimSize(rank - 1) << " and " << k << " elements, wanted equal ones";
   SmallVector<int64_t> shape(a.getShape());
   shape[rank - 1] = n;
   if (!shapesAgree(y.getShape(), shape) || y.getElementType() != a.getElementType()) // (C3)

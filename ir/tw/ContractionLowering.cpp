@@ -23,9 +23,9 @@ Value product(TileBuilder &t, Value left, Value right, Value bias, RankedTensorT
   };
   Value acc = t.filled(type.getShape(), arith::ConstantOp::create(t.b, t.loc, t.b.getFloatAttr(wide, 0.0)));
   if (shapeOf(left).back() > 0)
-    acc = t.generic({left, right}, acc, maps, std::string(type.getRank(), 'p') + "r", [&](TileBuilder &s, ValueRange a) {
-      return s.add(a[2], s.mul(widened(s, a[0]), widened(s, a[1])));
-    });
+    acc =
+        t.generic({left, right}, acc, maps, std::string(type.getRank(), 'p') + "r",
+                  [&](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(widened(s, a[0]), widened(s, a[1]))); });
   if (!bias && element == wide)
     return acc;
   SmallVector<Value> ins = {acc};

@@ -76,10 +76,17 @@ LogicalResult DenseAttention::build(llvm::function_ref<Block(DenseAttention &)> 
   SmallVector<Value> destinations;
   for (unsigned i = 0; i < results.size(); ++i)
     destinations.push_back(kernel.destination(i));
-  for (auto [operand, argument] :
-       {std::pair(spec.query, &query), {spec.key, &key}, {spec.value, &value}, {spec.mask, &mask}, {spec.bias, &bias},
-        {spec.sinks, &sinks}, {spec.kvStart, &kvStart}, {spec.kvEnd, &kvEnd}, {spec.prefixLen, &prefixLen},
-        {spec.cuSeqlensQ, &cuSeqlensQ}, {spec.cuSeqlensKv, &cuSeqlensKv}})
+  for (auto [operand, argument] : {std::pair(spec.query, &query),
+                                   {spec.key, &key},
+                                   {spec.value, &value},
+                                   {spec.mask, &mask},
+                                   {spec.bias, &bias},
+                                   {spec.sinks, &sinks},
+                                   {spec.kvStart, &kvStart},
+                                   {spec.kvEnd, &kvEnd},
+                                   {spec.prefixLen, &prefixLen},
+                                   {spec.cuSeqlensQ, &cuSeqlensQ},
+                                   {spec.cuSeqlensKv, &cuSeqlensKv}})
     if (operand)
       *argument = kernel.tensor(operand);
   const int64_t chunks = spec.parts * batches * headsKv * blocks;
@@ -99,7 +106,8 @@ LogicalResult DenseAttention::build(llvm::function_ref<Block(DenseAttention &)> 
   return success();
 }
 
-//===- Values of a chunk --------------------------------------------------------------------------------------------===//
+//===- Values of a chunk
+//--------------------------------------------------------------------------------------------===//
 
 void DenseAttention::loadChunk(Value number) {
   Value block = t.rem(number, t.constant(blocks));
@@ -169,20 +177,20 @@ SmallVector<Value> DenseAttention::loadSegments() {
                               t.slice(cuSeqlensKv, {segment}, {1}), t.slice(cuSeqlensKv, {next}, {1})};
     if (prefixLen)
       ins.push_back(t.slice(prefixLen, {segment}, {1}));
-    return t.generic(ins, state, maps, "p", TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
-                       Value number = rowNumber(s);
-                       Value inside = arith::AndIOp::create(s.b, s.loc, s.compare(arith::CmpIPredicate::sge, number, a[0]),
-                                                            s.compare(arith::CmpIPredicate::slt, number, a[1]));
-                       Value count = s.sub(a[3], a[2]), position = s.sub(number, a[0]);
-                       if (spec.causal == "end")
-                         position = s.add(position, s.sub(count, s.sub(a[1], a[0])));
-                       else
-                         position = s.add(position, s.integer(i32, offset));
-                       ValueRange old = a.take_back(4);
-                       return {s.select(inside, a[2], old[0]), s.select(inside, count, old[1]),
-                               s.select(inside, position, old[2]),
-                               s.select(inside, prefixLen ? a[4] : s.integer(i32, 0), old[3])};
-                     }));
+    return t.generic(
+        ins, state, maps, "p", TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
+          Value number = rowNumber(s);
+          Value inside = arith::AndIOp::create(s.b, s.loc, s.compare(arith::CmpIPredicate::sge, number, a[0]),
+                                               s.compare(arith::CmpIPredicate::slt, number, a[1]));
+          Value count = s.sub(a[3], a[2]), position = s.sub(number, a[0]);
+          if (spec.causal == "end")
+            position = s.add(position, s.sub(count, s.sub(a[1], a[0])));
+          else
+            position = s.add(position, s.integer(i32, offset));
+          ValueRange old = a.take_back(4);
+          return {s.select(inside, a[2], old[0]), s.select(inside, count, old[1]), s.select(inside, position, old[2]),
+                  s.select(inside, prefixLen ? a[4] : s.integer(i32, 0), old[3])};
+        }));
   });
 }
 
@@ -208,49 +216,50 @@ void DenseAttention::loadIntervals() {
   // Larger distances than there are rows and keys mean the same as none.
   const int64_t far = std::min<int64_t>(queries + allKeys + 1 + std::abs(spec.offset.value_or(0)), 1 << 30);
   const int64_t partKeys = llvm::divideCeil(allKeys, spec.parts);
-  Value partLow = spec.parts > 1 ? arith::IndexCastOp::create(t.b, t.loc, i32, t.mul(part, t.constant(partKeys))) : Value();
-  SmallVector<Value> bounds = t.generic(
-      ins, outs, maps, "p", TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
-        auto fixed = [&](int64_t n) { return s.integer(i32, n); };
-        Value start = a[0], count = a[1], p = a[2], prefix = a[3];
-        Value from = fixed(0), to = count; // in the segment
-        Value next = s.add(p, fixed(1));
-        if (spec.causal != "none")
-          to = s.min(to, next);
-        if (spec.window)
-          from = s.max(from, s.sub(next, fixed(std::min(*spec.window, far))));
-        if (spec.radius) {
-          Value r = fixed(std::min(*spec.radius, far));
-          from = s.max(from, s.sub(p, r));
-          to = s.min(to, s.add(next, r));
-        }
-        if (spec.chunk) {
-          Value c = fixed(std::min(*spec.chunk, far));
-          Value first = s.mul(arith::FloorDivSIOp::create(s.b, s.loc, p, c), c);
-          from = s.max(from, first);
-          to = s.min(to, s.add(first, c));
-        }
-        Value end = s.add(start, count);
-        from = s.max(s.add(start, from), start);
-        to = s.min(s.add(start, to), end);
-        unsigned bound = 4;
-        Value least = fixed(0), most = fixed(allKeys);
-        if (kvStart)
-          least = s.max(least, a[bound++]);
-        if (kvEnd)
-          most = s.min(most, a[bound]);
-        if (partLow) {
-          least = s.max(least, partLow);
-          most = s.min(most, s.add(partLow, fixed(partKeys)));
-        }
-        SmallVector<Value> found = {s.max(from, least), s.min(to, most)};
-        if (spec.prefixLen) {
-          // The keys of the prefix begin where the segment does, or where kv_start says.
-          Value prefixEnd = s.min(s.add(start, s.max(s.min(prefix, count), fixed(0))), end);
-          found.append({s.max(start, least), s.min(prefixEnd, most)});
-        }
-        return found;
-      }));
+  Value partLow =
+      spec.parts > 1 ? arith::IndexCastOp::create(t.b, t.loc, i32, t.mul(part, t.constant(partKeys))) : Value();
+  SmallVector<Value> bounds =
+      t.generic(ins, outs, maps, "p", TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
+                  auto fixed = [&](int64_t n) { return s.integer(i32, n); };
+                  Value start = a[0], count = a[1], p = a[2], prefix = a[3];
+                  Value from = fixed(0), to = count; // in the segment
+                  Value next = s.add(p, fixed(1));
+                  if (spec.causal != "none")
+                    to = s.min(to, next);
+                  if (spec.window)
+                    from = s.max(from, s.sub(next, fixed(std::min(*spec.window, far))));
+                  if (spec.radius) {
+                    Value r = fixed(std::min(*spec.radius, far));
+                    from = s.max(from, s.sub(p, r));
+                    to = s.min(to, s.add(next, r));
+                  }
+                  if (spec.chunk) {
+                    Value c = fixed(std::min(*spec.chunk, far));
+                    Value first = s.mul(arith::FloorDivSIOp::create(s.b, s.loc, p, c), c);
+                    from = s.max(from, first);
+                    to = s.min(to, s.add(first, c));
+                  }
+                  Value end = s.add(start, count);
+                  from = s.max(s.add(start, from), start);
+                  to = s.min(s.add(start, to), end);
+                  unsigned bound = 4;
+                  Value least = fixed(0), most = fixed(allKeys);
+                  if (kvStart)
+                    least = s.max(least, a[bound++]);
+                  if (kvEnd)
+                    most = s.min(most, a[bound]);
+                  if (partLow) {
+                    least = s.max(least, partLow);
+                    most = s.min(most, s.add(partLow, fixed(partKeys)));
+                  }
+                  SmallVector<Value> found = {s.max(from, least), s.min(to, most)};
+                  if (spec.prefixLen) {
+                    // The keys of the prefix begin where the segment does, or where kv_start says.
+                    Value prefixEnd = s.min(s.add(start, s.max(s.min(prefix, count), fixed(0))), end);
+                    found.append({s.max(start, least), s.min(prefixEnd, most)});
+                  }
+                  return found;
+                }));
   lows = bounds[0];
   highs = bounds[1];
   low = extreme(lows, false);
@@ -269,14 +278,16 @@ Value DenseAttention::extreme(Value numbers, bool largest) {
   Type i32 = t.b.getI32Type();
   Value row = t.reshape(numbers, {1, piece});
   Value init = t.filled({1}, t.integer(i32, largest ? 0 : allKeys));
-  Value found = t.generic(row, init, {t.map(2, {t.d(0), t.d(1)}), t.map(2, {t.d(0)})}, "pr",
-                          [&](TileBuilder &s, ValueRange a) { return largest ? s.max(a[0], a[1]) : s.min(a[0], a[1]); });
+  Value found =
+      t.generic(row, init, {t.map(2, {t.d(0), t.d(1)}), t.map(2, {t.d(0)})}, "pr",
+                [&](TileBuilder &s, ValueRange a) { return largest ? s.max(a[0], a[1]) : s.min(a[0], a[1]); });
   Value scalar = tensor::ExtractOp::create(t.b, t.loc, found, ValueRange{t.constant(0)});
   // Within [0, S], whatever the lengths say.
   return t.max(t.min(t.toIndex(scalar), t.constant(allKeys)), t.constant(0));
 }
 
-//===- Scores -------------------------------------------------------------------------------------------------------===//
+//===- Scores
+//-------------------------------------------------------------------------------------------------------===//
 
 Value DenseAttention::number(TileBuilder &s, double value) {
   return arith::ConstantOp::create(s.b, s.loc, s.b.getFloatAttr(wide, value));
@@ -303,8 +314,7 @@ Value DenseAttention::firstKey(Value tile) {
   return allKeys % keys ? t.min(first, t.constant(allKeys - keys)) : first;
 }
 
-Value DenseAttention::keyRows(Value whole, int64_t which, Value first, int64_t count, int64_t depth,
-                              bool isColumn) {
+Value DenseAttention::keyRows(Value whole, int64_t which, Value first, int64_t count, int64_t depth, bool isColumn) {
   SmallVector<int64_t> shape = {count};
   if (!isColumn)
     shape.push_back(depth);
@@ -377,7 +387,8 @@ Value DenseAttention::adjusted(Value scores, Value tile) {
   // In columns that are keys; those behind them are hidden.
   Value part = width == keys ? scores : t.slice(scores, {at(0), at(0)}, {rows(), keys});
   SmallVector<int64_t> shape = {group, piece, keys};
-  Value whole = width == keys ? t.reshape(part, shape) : t.slice(t.reshape(scores, {group, piece, width}), {at(0), at(0), at(0)}, shape);
+  Value whole = width == keys ? t.reshape(part, shape)
+                              : t.slice(t.reshape(scores, {group, piece, width}), {at(0), at(0), at(0)}, shape);
   SmallVector<Value> ins;
   SmallVector<AffineMap> maps;
   for (Value operand : {bias, mask})
@@ -417,7 +428,8 @@ Value DenseAttention::adjusted(Value scores, Value tile) {
   });
   if (width == keys)
     return t.reshape(done, {rows(), width});
-  return t.reshape(t.insert(done, t.reshape(scores, {group, piece, width}), {at(0), at(0), at(0)}, shape), {rows(), width});
+  return t.reshape(t.insert(done, t.reshape(scores, {group, piece, width}), {at(0), at(0), at(0)}, shape),
+                   {rows(), width});
 }
 
 /// What `then` makes of `state` if the condition holds, else what `otherwise` makes of it.
@@ -464,8 +476,8 @@ Value DenseAttention::hideByIntervals(Value scores, Value tile) {
       if (lows)
         visible = both(s.compare(P::sge, j, a[0]), s.compare(P::slt, j, a[1]));
       if (prefixEnds)
-        visible = arith::OrIOp::create(s.b, s.loc, visible,
-                                       both(s.compare(P::sge, j, a[2]), s.compare(P::slt, j, a[3])));
+        visible =
+            arith::OrIOp::create(s.b, s.loc, visible, both(s.compare(P::sge, j, a[2]), s.compare(P::slt, j, a[3])));
       auto also = [&](Value condition) { visible = visible ? both(visible, condition) : condition; };
       if (repeats && hideRepeats)
         also(s.compare(P::sge, j, asI32(nominal)));
@@ -481,13 +493,13 @@ Value DenseAttention::hideByIntervals(Value scores, Value tile) {
 Value DenseAttention::scores(Value tile, bool) { return hideByIntervals(adjusted(products(tile), tile), tile); }
 
 Value DenseAttention::rowMaximum(Value scores) {
-  return t.generic(scores, filled({rows()}, -kInfinity), {elements(), perRow()}, "pr",
-                   [](TileBuilder &s, ValueRange a) -> Value {
-                     return arith::MaxNumFOp::create(s.b, s.loc, a[0], a[1]);
-                   });
+  return t.generic(
+      scores, filled({rows()}, -kInfinity), {elements(), perRow()}, "pr",
+      [](TileBuilder &s, ValueRange a) -> Value { return arith::MaxNumFOp::create(s.b, s.loc, a[0], a[1]); });
 }
 
-//===- Weights and values -------------------------------------------------------------------------------------------===//
+//===- Weights and values
+//-------------------------------------------------------------------------------------------===//
 
 Value DenseAttention::weight(TileBuilder &s, Value score, Value maximum, bool) {
   Value hidden = s.compare(arith::CmpFPredicate::OEQ, score, number(s, -kInfinity));
@@ -496,11 +508,12 @@ Value DenseAttention::weight(TileBuilder &s, Value score, Value maximum, bool) {
 }
 
 std::pair<Value, Value> DenseAttention::weights(Value scores, Value maximum, Value sums, bool masked) {
-  SmallVector<Value> both = t.generic(ValueRange(maximum), ValueRange{scores, sums}, {perRow(), elements(), perRow()}, "pr",
-                                      TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
-                                        Value w = weight(s, a[1], a[0], masked);
-                                        return {w, s.add(a[2], w)};
-                                      }));
+  SmallVector<Value> both =
+      t.generic(ValueRange(maximum), ValueRange{scores, sums}, {perRow(), elements(), perRow()}, "pr",
+                TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
+                  Value w = weight(s, a[1], a[0], masked);
+                  return {w, s.add(a[2], w)};
+                }));
   return {both[0], both[1]};
 }
 
@@ -508,8 +521,8 @@ std::pair<Value, Value> DenseAttention::initial() { return {filled({rows()}, -kI
 
 Value DenseAttention::hasNonFinite(Value values) {
   Type i32 = t.b.getI32Type();
-  Value found = t.generic(values, t.filled({1}, t.integer(i32, 0)), {t.map(3, {t.d(1), t.d(2)}), t.map(3, {t.d(0)})}, "prr",
-                          [&](TileBuilder &s, ValueRange a) -> Value {
+  Value found = t.generic(values, t.filled({1}, t.integer(i32, 0)), {t.map(3, {t.d(1), t.d(2)}), t.map(3, {t.d(0)})},
+                          "prr", [&](TileBuilder &s, ValueRange a) -> Value {
                             Value v = widened(s, a[0]);
                             Value bad = s.compare(arith::CmpFPredicate::UNE, s.sub(v, v), number(s, 0.0));
                             return arith::OrIOp::create(s.b, s.loc, a[1], arith::ExtUIOp::create(s.b, s.loc, i32, bad));
@@ -531,8 +544,9 @@ Value DenseAttention::accumulate(Value acc, Value weights, Value tile, bool) {
   auto carefully = [&](Value state) {
     return t.loop(t.constant(0), t.constant(keys), state, [&](Value j, ValueRange inner) -> SmallVector<Value> {
       Value column = t.slice(w, {at(0), j}, {rows(), 1}), row = t.slice(v, {j, at(0)}, {1, dimV});
-      return {t.generic({column, row}, inner[0], {t.map(2, {t.d(0), t.zero()}), t.map(2, {t.zero(), t.d(1)}), elements()},
-                        "pp", [&](TileBuilder &s, ValueRange a) {
+      return {t.generic({column, row}, inner[0],
+                        {t.map(2, {t.d(0), t.zero()}), t.map(2, {t.zero(), t.d(1)}), elements()}, "pp",
+                        [&](TileBuilder &s, ValueRange a) {
                           Value none = s.compare(arith::CmpFPredicate::OEQ, a[0], number(s, 0.0));
                           return s.select(none, a[2], s.add(a[2], s.mul(a[0], widened(s, a[1]))));
                         })};
@@ -565,7 +579,8 @@ SmallVector<Value> DenseAttention::forPages(ValueRange inits,
   return t.loop(first, end, inits, [&](Value tile, ValueRange state) { return body(tile, state, true); });
 }
 
-//===- Results ------------------------------------------------------------------------------------------------------===//
+//===- Results
+//------------------------------------------------------------------------------------------------------===//
 
 SmallVector<Value> DenseAttention::forOwnRows(ValueRange inits, TileBuilder::LoopBody body) {
   return t.loop(skipped, t.constant(piece), inits, body);
@@ -578,14 +593,14 @@ std::pair<Value, Value> DenseAttention::normaliser(const Block &block) {
   SmallVector<int64_t> shape = {group, piece};
   AffineMap all = elements(), perHead = perRow();
   Value maximum = t.reshape(block.maximum, shape), sums = t.reshape(block.sums, shape);
-  SmallVector<Value> both = t.generic(
-      {own, maximum, sums}, {t.alloc(shape, wide), t.alloc(shape, wide)}, {perHead, all, all, all, all}, "pp",
-      TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
-        Value sink = widened(s, a[0]);
-        Value most = s.select(s.compare(arith::CmpFPredicate::OGT, sink, a[1]), sink, a[1]);
-        Value factor = weight(s, a[1], most, true);
-        return {factor, s.add(s.mul(a[2], factor), weight(s, sink, most, true))};
-      }));
+  SmallVector<Value> both =
+      t.generic({own, maximum, sums}, {t.alloc(shape, wide), t.alloc(shape, wide)}, {perHead, all, all, all, all}, "pp",
+                TileBuilder::Bodies([&](TileBuilder &s, ValueRange a) -> SmallVector<Value> {
+                  Value sink = widened(s, a[0]);
+                  Value most = s.select(s.compare(arith::CmpFPredicate::OGT, sink, a[1]), sink, a[1]);
+                  Value factor = weight(s, a[1], most, true);
+                  return {factor, s.add(s.mul(a[2], factor), weight(s, sink, most, true))};
+                }));
   return {t.reshape(both[0], {rows()}), t.reshape(both[1], {rows()})};
 }
 
@@ -593,9 +608,7 @@ SmallVector<Value> DenseAttention::store(const Block &block, ValueRange destinat
   auto [factor, denominator] = normaliser(block);
   SmallVector<Value> carried(destinations.take_front(spec.lse ? 2 : 1));
   // [G, piece, ...]
-  auto perHead = [&](Value value, int64_t depth) {
-    return t.reshape(value, {group, piece, depth});
-  };
+  auto perHead = [&](Value value, int64_t depth) { return t.reshape(value, {group, piece, depth}); };
   Value acc = perHead(block.acc, dimV), sums = perHead(denominator, 1);
   Value factors = factor ? perHead(factor, 1) : Value();
   Value own = perHead(block.sums, 1), maximum = perHead(block.maximum, 1);
@@ -660,28 +673,29 @@ Value DenseAttention::storeWeights(Value maximum, Value factor, Value sums, Valu
     return destination;
   // Repeated keys are written twice, each time the same.
   hideRepeats = false;
-  Value done = t.loop(t.constant(0), t.constant(tiles), destination, [&](Value tile, ValueRange state) -> SmallVector<Value> {
-    SmallVector<Value> ins = {maximum, sums};
-    if (factor)
-      ins.push_back(factor);
-    SmallVector<AffineMap> maps(ins.size(), perRow());
-    maps.push_back(elements());
-    Value weights = t.generic(ins, scores(tile, true), maps, "pp", [&](TileBuilder &s, ValueRange a) -> Value {
-      Value none = s.compare(arith::CmpFPredicate::OEQ, a[1], number(s, 0.0));
-      Value w = weight(s, a.back(), a[0], true);
-      return s.div(factor ? s.mul(w, a[2]) : w, s.select(none, number(s, 1.0), a[1]));
-    });
-    Value whole = t.reshape(weights, {group, piece, width});
-    return forOwnRows(state, [&](Value r, ValueRange inner) -> SmallVector<Value> {
-      Value from = t.slice(whole, {at(0), r, at(0)}, {group, 1, keys}, {group, keys});
-      SmallVector<OpFoldResult> offsets = {batch, head, t.add(firstRow, r), firstKey(tile)};
-      SmallVector<int64_t> sizes = {1, group, 1, keys};
-      Value to = t.slice(inner[0], offsets, sizes, {group, keys});
-      Type type = cast<RankedTensorType>(to.getType()).getElementType();
-      Value copy = t.elementwise(from, to, [&](TileBuilder &s, ValueRange a) { return narrowed(s, a[0], type); });
-      return {t.insert(copy, inner[0], offsets, sizes)};
-    });
-  })[0];
+  Value done =
+      t.loop(t.constant(0), t.constant(tiles), destination, [&](Value tile, ValueRange state) -> SmallVector<Value> {
+        SmallVector<Value> ins = {maximum, sums};
+        if (factor)
+          ins.push_back(factor);
+        SmallVector<AffineMap> maps(ins.size(), perRow());
+        maps.push_back(elements());
+        Value weights = t.generic(ins, scores(tile, true), maps, "pp", [&](TileBuilder &s, ValueRange a) -> Value {
+          Value none = s.compare(arith::CmpFPredicate::OEQ, a[1], number(s, 0.0));
+          Value w = weight(s, a.back(), a[0], true);
+          return s.div(factor ? s.mul(w, a[2]) : w, s.select(none, number(s, 1.0), a[1]));
+        });
+        Value whole = t.reshape(weights, {group, piece, width});
+        return forOwnRows(state, [&](Value r, ValueRange inner) -> SmallVector<Value> {
+          Value from = t.slice(whole, {at(0), r, at(0)}, {group, 1, keys}, {group, keys});
+          SmallVector<OpFoldResult> offsets = {batch, head, t.add(firstRow, r), firstKey(tile)};
+          SmallVector<int64_t> sizes = {1, group, 1, keys};
+          Value to = t.slice(inner[0], offsets, sizes, {group, keys});
+          Type type = cast<RankedTensorType>(to.getType()).getElementType();
+          Value copy = t.elementwise(from, to, [&](TileBuilder &s, ValueRange a) { return narrowed(s, a[0], type); });
+          return {t.insert(copy, inner[0], offsets, sizes)};
+        });
+      })[0];
   hideRepeats = true;
   return done;
 }

@@ -15,10 +15,10 @@ struct DenseAttentionSpec {
   llvm::StringRef layout, causal;
   double scale = 1.0, softcap = 0.0; ///< a softcap of 0: none
   std::optional<int64_t> window, offset, radius, chunk;
-  mlir::Region *score = nullptr; ///< or null
+  mlir::Region *score = nullptr;    ///< or null
   mlir::Value result, lse, weights; ///< the op's; lse and weights or null
-  int64_t parts = 1; ///< keys in so many parts, each of which has results of its own, [parts, ...]
-  int64_t mostRows = 1; ///< rows M of a block
+  int64_t parts = 1;                ///< keys in so many parts, each of which has results of its own, [parts, ...]
+  int64_t mostRows = 1;             ///< rows M of a block
 
   /// Of an op with the operands and attributes of tw.attention.
   template <typename Op> static DenseAttentionSpec of(Op op, int64_t mostRows) {
@@ -52,10 +52,10 @@ struct DenseAttentionSpec {
   }
 };
 
-/// One chunk is a block of query rows of the G = H / Hkv heads that share a key/value head, in one part of the keys. Row r
-/// of the block is query row r % piece of head r / piece. Where rows do not divide into blocks, the last block begins
-/// earlier and stores only what is its own; so do tiles of keys, whose repeated keys are hidden. All rules of visibility but
-/// mask, bias and score are one interval of keys for each row, and the keys of the prefix.
+/// One chunk is a block of query rows of the G = H / Hkv heads that share a key/value head, in one part of the keys.
+/// Row r of the block is query row r % piece of head r / piece. Where rows do not divide into blocks, the last block
+/// begins earlier and stores only what is its own; so do tiles of keys, whose repeated keys are hidden. All rules of
+/// visibility but mask, bias and score are one interval of keys for each row, and the keys of the prefix.
 class DenseAttention {
 public:
   /// Checks that the variant has a kernel form; a diagnostic on the op otherwise.
@@ -144,14 +144,14 @@ private:
   KernelBuilder &kernel;
   mlir::FloatType wide;
   int64_t batches = 0, heads = 0, headsKv = 0, group = 0, queries = 0, allKeys = 0, dim = 0, dimV = 0;
-  int64_t piece = 0, blocks = 0;        ///< query rows at a time, and how often
+  int64_t piece = 0, blocks = 0;          ///< query rows at a time, and how often
   int64_t width = 0, keys = 0, tiles = 0; ///< W, the keys among them, and how many tiles
   bool hideRepeats = true;
   mlir::Value query, key, value, mask, bias, sinks, kvStart, kvEnd, prefixLen, cuSeqlensQ, cuSeqlensKv; ///< arguments
   mlir::Value part, batch, headKv, head, firstRow, skipped; ///< of the chunk; `skipped` rows belong to the block before
   mlir::Value q;                                            ///< [M, D], scaled
   mlir::Value starts, positions, lows, highs, prefixStarts, prefixEnds; ///< [piece] i32, null where nothing wants them
-  mlir::Value low, high, allLow, allHigh, prefixLow, prefixHigh; ///< bounds of those
+  mlir::Value low, high, allLow, allHigh, prefixLow, prefixHigh;        ///< bounds of those
 };
 
 } // namespace tilewright::tw

@@ -25,7 +25,8 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     if (!source)
       continue; // index arguments say "tw.symbol"
     auto fault = [&](const Twine &wanted) {
-      return emitOpError("kernel '") << getKernel() << "' takes argument " << i << " from " << source << ", wanted " << wanted;
+      return emitOpError("kernel '") << getKernel() << "' takes argument " << i << " from " << source << ", wanted "
+                                     << wanted;
     };
     auto kind = source.empty() ? StringAttr() : dyn_cast<StringAttr>(source[0]);
     if (!kind)

@@ -104,7 +104,8 @@ Value cast(OpBuilder &b, Location loc, Value x, Type to) {
     return arith::ExtSIOp::create(b, loc, to, x);
   // Narrowing saturates, like the conversion from float.
   auto intOf = [&](APInt v) { return arith::ConstantOp::create(b, loc, b.getIntegerAttr(from, v.sext(width))); };
-  Value low = intOf(APInt::getSignedMinValue(toInt.getWidth())), high = intOf(APInt::getSignedMaxValue(toInt.getWidth()));
+  Value low = intOf(APInt::getSignedMinValue(toInt.getWidth())),
+        high = intOf(APInt::getSignedMaxValue(toInt.getWidth()));
   Value clamped = arith::MinSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, x, low), high);
   return arith::TruncIOp::create(b, loc, to, clamped);
 }

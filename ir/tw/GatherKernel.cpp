@@ -36,7 +36,8 @@ LogicalResult GatherOp::buildKernel(KernelBuilder &kernel) {
   if (from.getRank() > 1 && llvm::is_contained(from.getShape().drop_front(), ShapedType::kDynamic))
     return emitOpError("has no kernel form for a table of type ") << from << ", wanted static rows";
   if (llvm::is_contained(type.getShape().drop_front(), ShapedType::kDynamic))
-    return emitOpError("has no kernel form for a result of type ") << type << ", wanted static dimensions behind the first";
+    return emitOpError("has no kernel form for a result of type ")
+           << type << ", wanted static dimensions behind the first";
   TileBuilder t(kernel.builder(), kernel.loc());
   Value table = kernel.tensor(getTable()), ids = kernel.tensor(getIds()), destination = kernel.destination(0);
   if (!table || !ids || !destination)
@@ -79,8 +80,8 @@ LogicalResult PackedGatherOp::buildKernel(KernelBuilder &kernel) {
   LayoutDescriptor layout = storage.getLayout();
   constexpr int64_t kStep = 32;
   if (layout.blockElements != kStep)
-    return emitOpError("has a table of ") << getElement() << " with blocks of " << layout.blockElements
-                                          << " elements, wanted " << kStep;
+    return emitOpError("has a table of ")
+           << getElement() << " with blocks of " << layout.blockElements << " elements, wanted " << kStep;
   TileBuilder t(kernel.builder(), kernel.loc());
   Value table = kernel.tensor(getTable()), ids = kernel.tensor(getIds()), destination = kernel.destination(0);
   if (!table || !ids || !destination)

@@ -25,14 +25,14 @@ mlir::Value activation(mlir::ImplicitLocOpBuilder &builder, llvm::StringRef name
 
 /// What a gated unit may have besides its activation; nothing of it by default.
 struct GateOptions {
-  double alpha = 1;                             ///< of silu
-  std::optional<double> limit = std::nullopt;   ///< the gate's most; the other is kept within +-limit
-  double upOffset = 0;                          ///< added to the other
+  double alpha = 1;                           ///< of silu
+  std::optional<double> limit = std::nullopt; ///< the gate's most; the other is kept within +-limit
+  double upOffset = 0;                        ///< added to the other
 };
 
 /// activation(gate) * (up + offset), elementwise. In f32 or wider, rounded once.
-mlir::Value gatedUnit(mlir::ImplicitLocOpBuilder &builder, llvm::StringRef activation, mlir::Value gate,
-                      mlir::Value up, const GateOptions &options = {});
+mlir::Value gatedUnit(mlir::ImplicitLocOpBuilder &builder, llvm::StringRef activation, mlir::Value gate, mlir::Value up,
+                      const GateOptions &options = {});
 
 /// [B, T, heads * D] -> [B, heads, T, D]; one of B and T is static.
 mlir::Value splitHeads(mlir::ImplicitLocOpBuilder &builder, mlir::Value x, int64_t heads);

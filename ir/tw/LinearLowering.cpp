@@ -116,13 +116,14 @@ FailureOr<Value> PackedLinearTile::columnGroup(Value group) {
   bool done = true;
   Value acc = t.filled({rows, kGroup}, 0.0);
   if (depth >= kStep)
-    acc = t.loop(t.constant(0), t.constant(depth / kStep), acc, [&](Value block, ValueRange state) -> SmallVector<Value> {
-      if (!op.getScales())
-        return {floatStep(state[0], group, block, kStep)};
-      FailureOr<Value> next = integerStep(state[0], group, block);
-      done = succeeded(next);
-      return {done ? *next : state[0]};
-    })[0];
+    acc =
+        t.loop(t.constant(0), t.constant(depth / kStep), acc, [&](Value block, ValueRange state) -> SmallVector<Value> {
+          if (!op.getScales())
+            return {floatStep(state[0], group, block, kStep)};
+          FailureOr<Value> next = integerStep(state[0], group, block);
+          done = succeeded(next);
+          return {done ? *next : state[0]};
+        })[0];
   if (!done)
     return failure();
   if (int64_t rest = depth % kStep)

@@ -35,8 +35,8 @@ FailureOr<PagedAttention> PagedAttention::create(const PagedAttentionSpec &spec,
   a.dimV = result.isDynamicDim(2) ? buffers.back().getDimSize(2) : result.getDimSize(2);
   a.valuesAreKeys = buffers.size() == 1;
   // Of each row an item holds the query, the accumulator and the scores with a page.
-  int64_t most = std::clamp<int64_t>(spec.mostRows * (2 * 128 + kPageTokens) / (a.dim + a.dimV + kPageTokens), 1,
-                                     spec.mostRows);
+  int64_t most =
+      std::clamp<int64_t>(spec.mostRows * (2 * 128 + kPageTokens) / (a.dim + a.dimV + kPageTokens), 1, spec.mostRows);
   a.group = largestDivisor(a.heads / a.headsKv, most);
   a.parts = a.heads / a.headsKv / a.group;
   a.queryTile = kernel.shapeClass().queryTile;
@@ -292,8 +292,9 @@ std::pair<Value, Value> PagedAttention::initial() {
     return {t.filled({rows()}, kMasked), t.filled({rows()}, 0.0)};
   Value own = t.slice(sinks, {firstHead}, group);
   AffineMap perHead = t.map(2, {t.d(1)}), elements = t.map(2, {t.d(0), t.d(1)});
-  Value maximum = t.generic(own, t.alloc({piece, group}, t.b.getF32Type()), {perHead, elements}, "pp",
-                            [](TileBuilder &s, ValueRange a) { return s.mul(s.toF32(a[0]), s.f32(std::numbers::log2e)); });
+  Value maximum =
+      t.generic(own, t.alloc({piece, group}, t.b.getF32Type()), {perHead, elements}, "pp",
+                [](TileBuilder &s, ValueRange a) { return s.mul(s.toF32(a[0]), s.f32(std::numbers::log2e)); });
   return {t.reshape(maximum, rows()), t.filled({rows()}, 1.0)};
 }
 

@@ -12,8 +12,8 @@ namespace tilewright::tw {
 struct PagedAttentionSpec {
   mlir::Operation *op; ///< for diagnostics
   mlir::Value query;   ///< [N, H, D]
-  mlir::Value state;   ///< keys [tokens, Hkv, D] and values [tokens, Hkv, Dv], or keys whose first Dv columns are values
-  mlir::Value sinks;   ///< [H] or null
+  mlir::Value state; ///< keys [tokens, Hkv, D] and values [tokens, Hkv, Dv], or keys whose first Dv columns are values
+  mlir::Value sinks; ///< [H] or null
   double scale;
   bool causal;
   std::optional<int64_t> window;
@@ -37,9 +37,10 @@ struct PagedAttentionSpec {
 };
 
 /// One work item: a tile of query rows (an entry of the step's tile table) and G query heads of one key/value head: all
-/// H / Hkv of them, or an equal part where they are too many for the item's buffers; chunk number = tile * (H / G) + number
-/// of the part. Heads stand row by row: row r of the item is head r % G of query row r / G. Where those are too many, the
-/// item is done in pieces of some query rows. Scores are in units of log2, so that a weight is exp2(score - maximum).
+/// H / Hkv of them, or an equal part where they are too many for the item's buffers; chunk number = tile * (H / G) +
+/// number of the part. Heads stand row by row: row r of the item is head r % G of query row r / G. Where those are too
+/// many, the item is done in pieces of some query rows. Scores are in units of log2, so that a weight is exp2(score -
+/// maximum).
 class PagedAttention {
 public:
   /// Checks that the variant has a kernel form; a diagnostic on the op otherwise.
@@ -63,8 +64,8 @@ public:
   std::pair<mlir::Value, mlir::Value> weights(mlir::Value scores, mlir::Value maximum, mlir::Value sums, bool masked);
   /// The largest score of each row: [M].
   mlir::Value rowMaximum(mlir::Value scores);
-  /// acc[M, Dv] + weights[M, 64] times the values of page number `page`, none behind the last key when `masked`; weights
-  /// are rounded to bf16 where values are.
+  /// acc[M, Dv] + weights[M, 64] times the values of page number `page`, none behind the last key when `masked`;
+  /// weights are rounded to bf16 where values are.
   mlir::Value accumulate(mlir::Value acc, mlir::Value weights, mlir::Value page, bool masked);
   /// Row maximum and sum of weights before any key: of the sinks, if any.
   std::pair<mlir::Value, mlir::Value> initial();
@@ -89,8 +90,8 @@ private:
   mlir::Value pageNumber(mlir::Value page);
   /// Values of a page: [64, Dv], or [32, Dv, 2] in pairs; zeros behind the last key when `masked`.
   mlir::Value values(mlir::Value page, bool masked);
-  /// Columns [first, first + width) of the values of a page, where values are the first columns of the keys: [64, width],
-  /// or [32, width, 2] in pairs.
+  /// Columns [first, first + width) of the values of a page, where values are the first columns of the keys: [64,
+  /// width], or [32, width, 2] in pairs.
   mlir::Value valuesInKeys(mlir::Value page, mlir::Value first, int64_t width, bool masked);
   /// A bf16 of a pair, or 0.0 where `filled` does not hold. Chosen as bits: not every level selects bf16.
   static mlir::Value bitsWhere(TileBuilder &b, mlir::Value filled, mlir::Value number);
@@ -102,11 +103,11 @@ private:
   PagedAttentionSpec spec;
   KernelBuilder &kernel;
   int64_t heads = 0, headsKv = 0, group = 0, dim = 0, dimV = 0, queryTile = 0;
-  int64_t piece = 0; ///< query rows at a time
-  int64_t parts = 0; ///< of a key/value head's query heads
-  bool paired = false; ///< keys and values are pairs of bf16
-  bool valuesAreKeys = false; ///< the state has one buffer
-  mlir::Value query, keys, valuesPool, sinks, tiles, pages; ///< kernel arguments
+  int64_t piece = 0;                                                           ///< query rows at a time
+  int64_t parts = 0;                                                           ///< of a key/value head's query heads
+  bool paired = false;                                                         ///< keys and values are pairs of bf16
+  bool valuesAreKeys = false;                                                  ///< the state has one buffer
+  mlir::Value query, keys, valuesPool, sinks, tiles, pages;                    ///< kernel arguments
   mlir::Value head, firstHead, firstRow, tileRows, position, kvLen, firstPage; ///< of the item
   mlir::Value q; ///< [M, D], or [M, ceil(D / 2), 2] in pairs; scaled
 };

@@ -64,8 +64,9 @@ FailureOr<SmallVector<Value>> ReduceOp::lowerTile(OpBuilder &builder) {
   Value result = t.filled(kept, arith::ConstantOp::create(builder, getLoc(), builder.getFloatAttr(wide, start)));
   auto widened = [&](TileBuilder &s, Value v) { return element == wide ? v : s.toF32(v); };
   if (count > 0)
-    result = t.generic(input, result, {builder.getMultiDimIdentityMap(shape.size()), t.map(shape.size(), out)}, iterators,
-                       [&](TileBuilder &s, ValueRange a) { return combine(s, kind, a[1], widened(s, a[0])); });
+    result =
+        t.generic(input, result, {builder.getMultiDimIdentityMap(shape.size()), t.map(shape.size(), out)}, iterators,
+                  [&](TileBuilder &s, ValueRange a) { return combine(s, kind, a[1], widened(s, a[0])); });
   if (kind == "mean" || element != wide)
     result = t.elementwise(result, t.empty(kept, element), [&](TileBuilder &s, ValueRange a) -> Value {
       Value y = a[0];

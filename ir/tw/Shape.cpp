@@ -64,14 +64,16 @@ LogicalResult BroadcastOp::verify() {
   RankedTensorType input = getInput().getType(), like = getLike().getType();
   // (C1)
   if (static_cast<int64_t>(getDims().size()) != input.getRank())
-    return emitOpError("has ") << getDims().size() << " dims, wanted one per dimension of the input, " << input.getRank();
+    return emitOpError("has ") << getDims().size() << " dims, wanted one per dimension of the input, "
+                               << input.getRank();
   if (!areIncreasingBelow(getDims(), like.getRank()))
-    return emitOpError("dims [") << getDims() << "] are not strictly increasing below the result's rank " << like.getRank();
+    return emitOpError("dims [") << getDims() << "] are not strictly increasing below the result's rank "
+                                 << like.getRank();
   // (C2)
   for (auto [k, d] : llvm::enumerate(getDims()))
     if (!dimsAgree(input.getDimSize(k), like.getDimSize(d)))
-      return emitOpError("input dimension ") << k << " is " << input.getDimSize(k) << ", wanted that of result dimension "
-                                             << d << ", " << like.getDimSize(d);
+      return emitOpError("input dimension ") << k << " is " << input.getDimSize(k)
+                                             << ", wanted that of result dimension " << d << ", " << like.getDimSize(d);
   // (C3)
   if (failed(verifyResultShape(*this, getType(), like.getShape())))
     return failure();
@@ -86,7 +88,8 @@ LogicalResult ReduceOp::verify() {
   RankedTensorType input = getInput().getType();
   // (C1)
   if (!areIncreasingBelow(getDims(), input.getRank()))
-    return emitOpError("dims [") << getDims() << "] are not strictly increasing below the input's rank " << input.getRank();
+    return emitOpError("dims [") << getDims() << "] are not strictly increasing below the input's rank "
+                                 << input.getRank();
   // (C2)
   SmallVector<int64_t> shape;
   for (int64_t d = 0; d < input.getRank(); ++d)
@@ -149,8 +152,8 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
-/// Leading dimensions agree one to one; behind them, each group is one dimension on one side and its factors on the other.
-/// The outermost factor of a group can be cut.
+/// Leading dimensions agree one to one; behind them, each group is one dimension on one side and its factors on the
+/// other. The outermost factor of a group can be cut.
 FailureOr<LoopMap> ReshapeOp::getLoopMap() {
   ArrayRef<int64_t> from = getInput().getType().getShape(), to = getType().getShape();
   LoopMap map;
@@ -202,7 +205,8 @@ LogicalResult TransposeOp::verify() {
     seen[p] = true;
   }
   if (!isPermutation)
-    return emitOpError("perm [") << getPerm() << "] is no permutation of the input's " << input.getRank() << " dimensions";
+    return emitOpError("perm [") << getPerm() << "] is no permutation of the input's " << input.getRank()
+                                 << " dimensions";
   // (C2)
   SmallVector<int64_t> shape;
   for (int64_t p : getPerm())
@@ -269,7 +273,8 @@ LogicalResult ConcatOp::verify() {
     if (type.getRank() == first.getRank())
       others[dim] = first.getDimSize(dim);
     if (type.getElementType() != first.getElementType() || !shapesAgree(others, first.getShape()))
-      return emitOpError("operand ") << i << " is " << type << ", which does not join " << first << " along dimension " << dim;
+      return emitOpError("operand ") << i << " is " << type << ", which does not join " << first << " along dimension "
+                                     << dim;
     if (i == 0)
       continue;
     bool known = !ShapedType::isDynamic(shape[dim]) && !type.isDynamicDim(dim);
@@ -285,7 +290,7 @@ LogicalResult ConcatOp::verify() {
 
 OpFoldResult ConcatOp::fold(FoldAdaptor) {
   return getInputs().size() == 1 && getInputs().front().getType() == getType() ? OpFoldResult(getInputs().front())
-                                                                                : OpFoldResult();
+                                                                               : OpFoldResult();
 }
 
 LogicalResult GatherOp::verify() {
@@ -299,7 +304,8 @@ LogicalResult GatherOp::verify() {
   if (batch < 0 || batch > most)
     return emitOpError("batch_dims is ") << batch << ", wanted 0 to " << most;
   if (!shapesAgree(table.getShape().take_front(batch), ids.getShape().take_front(batch)))
-    return emitOpError("has a table ") << table << " and ids " << ids << ", whose first " << batch << " dimensions differ";
+    return emitOpError("has a table ") << table << " and ids " << ids << ", whose first " << batch
+                                       << " dimensions differ";
   // (C2)
   if (failed(verifyResultShape(*this, getType(), getGatheredShape())))
     return failure();

@@ -50,9 +50,10 @@ FailureOr<SmallVector<Value>> IotaOp::lowerTile(OpBuilder &builder) {
     return failure();
   TileBuilder t(builder, getLoc());
   Type i32 = builder.getI32Type();
-  return SmallVector<Value>{t.elementwise({}, t.empty(getType().getShape(), i32), [&](TileBuilder &s, ValueRange) -> Value {
-    return arith::IndexCastOp::create(s.b, s.loc, i32, s.index(getDim()));
-  })};
+  return SmallVector<Value>{
+      t.elementwise({}, t.empty(getType().getShape(), i32), [&](TileBuilder &s, ValueRange) -> Value {
+        return arith::IndexCastOp::create(s.b, s.loc, i32, s.index(getDim()));
+      })};
 }
 
 FailureOr<LoopMap> BroadcastOp::getLoopMap() {
@@ -135,7 +136,8 @@ FailureOr<SmallVector<Value>> ConcatOp::lowerTile(OpBuilder &builder) {
     if (llvm::is_contained(sizes, 0))
       continue;
     offsets[getDim()] = builder.getIndexAttr(at);
-    Value copy = t.elementwise(input, t.slice(joined, offsets, sizes), [](TileBuilder &, ValueRange a) { return a[0]; });
+    Value copy =
+        t.elementwise(input, t.slice(joined, offsets, sizes), [](TileBuilder &, ValueRange a) { return a[0]; });
     joined = t.insert(copy, joined, offsets, sizes);
     at += sizes[getDim()];
   }

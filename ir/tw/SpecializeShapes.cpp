@@ -170,8 +170,8 @@ LogicalResult specializeShapes(func::FuncOp function, ArrayRef<SmallVector<int64
   for (auto [argument, shape] : llvm::zip_equal(function.getArguments(), shapes)) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type || !shapesAgree(type.getShape(), shape))
-      return function.emitError("argument ")
-             << argument.getArgNumber() << " of type " << argument.getType() << " is given the shape " << shapeText(shape);
+      return function.emitError("argument ") << argument.getArgNumber() << " of type " << argument.getType()
+                                             << " is given the shape " << shapeText(shape);
     argument.setType(type.clone(shape));
   }
   for (Operation &op : function.front().without_terminator())

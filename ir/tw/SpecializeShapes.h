@@ -6,10 +6,10 @@
 
 namespace tilewright::tw {
 
-/// Gives every argument of `function` the shape of its entry in `shapes` and derives the static shapes of all values from
-/// them. The body is one block without calls. The shape rule of a technique op is its InferTypeOpInterface, or else what
-/// its reference lowering makes. Fails with a diagnostic on an op whose shape cannot be derived, or whose operands do not
-/// go together.
+/// Gives every argument of `function` the shape of its entry in `shapes` and derives the static shapes of all values
+/// from them. The body is one block without calls. The shape rule of a technique op is its InferTypeOpInterface, or
+/// else what its reference lowering makes. Fails with a diagnostic on an op whose shape cannot be derived, or whose
+/// operands do not go together.
 llvm::LogicalResult specializeShapes(mlir::func::FuncOp function, llvm::ArrayRef<llvm::SmallVector<int64_t>> shapes);
 
 } // namespace tilewright::tw

@@ -22,7 +22,8 @@ LogicalResult checkNoUseAfter(Value state, OpOperand &change) {
     Operation *user = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
     if (user && user != op && user->isBeforeInBlock(op))
       continue;
-    InFlightDiagnostic error = use.getOwner()->emitOpError("uses a state after an op has changed it; a state is not copied");
+    InFlightDiagnostic error =
+        use.getOwner()->emitOpError("uses a state after an op has changed it; a state is not copied");
     error.attachNote(op->getLoc()) << "changed here";
     return error;
   }
@@ -58,7 +59,8 @@ LogicalResult AppendOp::verify() {
   ArrayRef<RankedTensorType> buffers = getState().getType().getBuffers();
   // (C1)
   if (getValues().size() != buffers.size())
-    return emitOpError("has ") << getValues().size() << " values, wanted one per buffer of the state, " << buffers.size();
+    return emitOpError("has ") << getValues().size() << " values, wanted one per buffer of the state, "
+                               << buffers.size();
   for (auto [i, buffer] : llvm::enumerate(buffers)) {
     auto value = cast<RankedTensorType>(getValues()[i].getType());
     if (value.getElementType() != buffer.getElementType() || !shapesAgree(value.getShape(), buffer.getShape()))

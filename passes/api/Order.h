@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Topological order of things that say what they come before and after (passes of a stage, plugins that require plugins).
+// Topological order of things that say what they come before and after (passes of a stage, plugins that require
+// plugins).
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,8 @@ constexpr ReceiptKind kinds[] = {
     {"norm", "a norm: computed in the sweep of a neighbour (residual sum, quantisation, linear map)"},
     {"feed_forward", "a gated activation: raised from its parts, then the epilogue of the gate's and up's linear maps"},
     {"rotary", "a rotary embedding: the epilogue of the linear map that it turns"},
-    {"residual", "the sum of a linear map's result and what by-passed it: fused with the norm behind it, or an epilogue"},
+    {"residual",
+     "the sum of a linear map's result and what by-passed it: fused with the norm behind it, or an epilogue"},
     {"elementwise", "any other elementwise op: an epilogue, or part of a neighbour's sweep"},
     {"integer_products", "a linear map with quantised weights: multiplied as integers"},
     {"weights", "a reader of a weight: from the canonical packed layout"},
@@ -298,8 +299,9 @@ llvm::Error ReceiptCollector::requireFused(llvm::StringRef kind) const {
     latest.push_back(std::move(receipt));
   }
   if (places.empty())
-    return llvm::createStringError("--require-fused=" + kind +
-                                   ": no pass met a candidate of this kind (is the plugin that makes or fuses it loaded?)");
+    return llvm::createStringError(
+        "--require-fused=" + kind +
+        ": no pass met a candidate of this kind (is the plugin that makes or fuses it loaded?)");
   std::vector<std::string> faults;
   for (auto &[place, latest] : places)
     for (const Receipt &receipt : latest) {

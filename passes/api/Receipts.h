@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Receipts: each recognising, sharing, fusing and tiling pass says for each candidate whether it was done, or why not and
-// what to change; a backend counts the kernels for which its post-conditions held. They are MLIR remarks, so they cost
-// nothing when nobody collects them, and `--remarks-*` of tw-opt shows them too. docs/receipts.md is for users.
+// Receipts: each recognising, sharing, fusing and tiling pass says for each candidate whether it was done, or why not
+// and what to change; a backend counts the kernels for which its post-conditions held. They are MLIR remarks, so they
+// cost nothing when nobody collects them, and `--remarks-*` of tw-opt shows them too. docs/receipts.md is for users.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -38,8 +38,8 @@ struct Receipt {
   std::string function; ///< symbol of the function around the op, "" when there is none
   std::string location; ///< "file:line:column" of the op; for an op of a graph file "file:function:op"
   bool done = false;
-  std::string reason; ///< what was done, or the first condition that failed
-  std::string advice; ///< of a missed one: what to change
+  std::string reason;                                       ///< what was done, or the first condition that failed
+  std::string advice;                                       ///< of a missed one: what to change
   std::vector<std::pair<std::string, std::string>> details; ///< the pass's own, then those of the scopes (ReceiptScope)
   std::string scope;                                        ///< the scopes' values, joined by "."
 };
@@ -56,7 +56,8 @@ namespace receipt {
 using Details = llvm::ArrayRef<std::pair<llvm::StringRef, std::string>>;
 
 /// Pass `pass` did its work on `op`, a candidate of `kind`; `what` says what became of it. Call it while `op` exists.
-void done(mlir::Operation *op, llvm::StringRef pass, llvm::StringRef kind, const llvm::Twine &what, Details details = {});
+void done(mlir::Operation *op, llvm::StringRef pass, llvm::StringRef kind, const llvm::Twine &what,
+          Details details = {});
 
 /// Pass `pass` left the candidate `op` of `kind` as it was, because of `reason`: the first condition that failed.
 /// `advice` tells the user what to change.
@@ -85,8 +86,9 @@ public:
   /// The receipts, then the post-conditions, as docs/receipts.md describes.
   llvm::json::Value toJson() const;
 
-  /// Error naming each candidate of `kind` that was left, or that no candidate of `kind` was met at all. A candidate is a
-  /// place; what the latest stage that met it did counts: done when one of its passes did it, in each scope of its own.
+  /// Error naming each candidate of `kind` that was left, or that no candidate of `kind` was met at all. A candidate is
+  /// a place; what the latest stage that met it did counts: done when one of its passes did it, in each scope of its
+  /// own.
   llvm::Error requireFused(llvm::StringRef kind) const;
 
 private:

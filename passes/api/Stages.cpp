@@ -10,16 +10,17 @@
 namespace tilewright {
 
 llvm::ArrayRef<llvm::StringLiteral> stageNames() {
-  static constexpr llvm::StringLiteral names[] = {"import",     "simplify", "recognise", "share",     "differentiate",
-                                                  "distribute", "fuse",     "tile",      "bufferize", "lower",
-                                                  "emit"};
+  static constexpr llvm::StringLiteral names[] = {"import",        "simplify",   "recognise", "share",
+                                                  "differentiate", "distribute", "fuse",      "tile",
+                                                  "bufferize",     "lower",      "emit"};
   return names;
 }
 
 llvm::Expected<std::vector<const StagePass *>> orderStage(const StageRegistry &registry, llvm::StringRef stage) {
   if (!llvm::is_contained(stageNames(), stage))
-    return llvm::createStringError("unknown stage '" + stage + "', wanted one of " +
-                                   llvm::join(llvm::map_range(stageNames(), [](llvm::StringRef s) { return s; }), ", "));
+    return llvm::createStringError(
+        "unknown stage '" + stage + "', wanted one of " +
+        llvm::join(llvm::map_range(stageNames(), [](llvm::StringRef s) { return s; }), ", "));
   std::vector<const StagePass *> passes;
   llvm::StringMap<size_t> numbers;
   for (const StagePass &pass : registry.all()) {

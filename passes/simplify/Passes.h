@@ -6,8 +6,8 @@
 
 namespace tilewright {
 
-/// exp(x) over its sum along one dimension becomes tw.softmax, with or without the maximum subtracted first, as a quotient or
-/// as a product with the reciprocal.
+/// exp(x) over its sum along one dimension becomes tw.softmax, with or without the maximum subtracted first, as a
+/// quotient or as a product with the reciprocal.
 std::unique_ptr<mlir::Pass> createSimplifyRaiseSoftmaxPass();
 
 } // namespace tilewright

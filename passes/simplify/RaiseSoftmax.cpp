@@ -38,7 +38,8 @@ tw::ReduceOp repeatedReduction(Value value) {
   for (int64_t d = 0, rank = reduce.getInput().getType().getRank(); d < rank; ++d)
     if (!llvm::is_contained(reduce.getDims(), d))
       kept.push_back(d);
-  return broadcast.getDims() == ArrayRef<int64_t>(kept) && broadcast.getType().getRank() == reduce.getInput().getType().getRank()
+  return broadcast.getDims() == ArrayRef<int64_t>(kept) &&
+                 broadcast.getType().getRank() == reduce.getInput().getType().getRank()
              ? reduce
              : tw::ReduceOp();
 }
@@ -80,7 +81,9 @@ private:
     tw::ReduceOp sum = repeatedReduction(denominator);
     if (!exp || !sum || sum.getKind() != "sum" || throughCasts(sum.getInput()) != exp.getResult())
       return; // no quotient of exponentials and their own sum
-    auto missed = [&](const Twine &reason, const Twine &advice) { receipt::missed(op, passFlag, "softmax", reason, advice); };
+    auto missed = [&](const Twine &reason, const Twine &advice) {
+      receipt::missed(op, passFlag, "softmax", reason, advice);
+    };
     if (sum.getDims().size() != 1)
       return missed("the sum is over " + Twine(sum.getDims().size()) + " dimensions, wanted one",
                     "join them by a reshape before the exponentials");
@@ -88,10 +91,12 @@ private:
     // Any number taken away from a whole row cancels; the row's maximum is what programs take.
     Value input = exp.getInput();
     if (auto sub = throughCasts(input).getDefiningOp<tw::SubOp>())
-      if (tw::ReduceOp max = repeatedReduction(sub.getRhs()); max && throughCasts(max.getInput()) == throughCasts(sub.getLhs())) {
+      if (tw::ReduceOp max = repeatedReduction(sub.getRhs());
+          max && throughCasts(max.getInput()) == throughCasts(sub.getLhs())) {
         if (max.getDims() != sum.getDims())
-          return missed(llvm::formatv("the maximum is over dimension {0} and the sum over {1}", max.getDims().front(), dim),
-                        "take both over the same dimension");
+          return missed(
+              llvm::formatv("the maximum is over dimension {0} and the sum over {1}", max.getDims().front(), dim),
+              "take both over the same dimension");
         input = sub.getLhs();
       }
     if (tw::tensorType(input).getDimSize(dim) == 0)

@@ -18,7 +18,8 @@ Value throughReshapes(Value value) {
   return value;
 }
 
-/// The kind of the receipts of `op`; empty for what is no candidate: anchors, views, ops that only the tile stage makes.
+/// The kind of the receipts of `op`; empty for what is no candidate: anchors, views, ops that only the tile stage
+/// makes.
 StringRef kindOf(Operation *op) {
   if (auto candidate = dyn_cast<FusionCandidate>(op))
     return candidate.getFusionKind();
@@ -38,7 +39,10 @@ std::string othersOf(const KernelGroup &group, Operation *op) {
   size_t left = counts.size();
   for (auto [name, count] : counts) {
     --left;
-    text += (count > 1 ? std::to_string(count) + " x " : "") + name.str() + (left > 1 ? ", " : left == 1 ? " and " : "");
+    text += (count > 1 ? std::to_string(count) + " x " : "") + name.str() +
+            (left > 1    ? ", "
+             : left == 1 ? " and "
+                         : "");
   }
   return text;
 }

@@ -34,7 +34,8 @@ public:
   GroupKernelBuilder(const KernelGroup &group, const KernelGroups &groups, const ShapeClass &shapeClass,
                      KernelFunction &kernel)
       : group(group), groups(groups), kernel(kernel), b(kernel.builder()), loc(kernel.function().getLoc()),
-        count(tw::RowCount::parse(group.rows)), rowTile(count.base == "R" ? shapeClass.logitRowMultiple : shapeClass.rowMultiple) {}
+        count(tw::RowCount::parse(group.rows)),
+        rowTile(count.base == "R" ? shapeClass.logitRowMultiple : shapeClass.rowMultiple) {}
 
   LogicalResult build();
 
@@ -191,9 +192,10 @@ LogicalResult GroupKernelBuilder::fuse(SmallVectorImpl<tensor::ExtractSliceOp> &
 }
 
 LogicalResult GroupKernelBuilder::tile(Value row, Value units, int64_t columns, SmallVectorImpl<Value> &destinations) {
-  return tile(destinations, [&](Value output, SmallVectorImpl<OpFoldResult> &offsets, SmallVectorImpl<OpFoldResult> &sizes) {
-    return tilePosition(output, row, units, columns, offsets, sizes);
-  });
+  return tile(destinations,
+              [&](Value output, SmallVectorImpl<OpFoldResult> &offsets, SmallVectorImpl<OpFoldResult> &sizes) {
+                return tilePosition(output, row, units, columns, offsets, sizes);
+              });
 }
 
 linalg::GenericOp GroupKernelBuilder::store(Value tile, Value place) {
@@ -405,7 +407,8 @@ LogicalResult GroupKernelBuilder::buildStatic(SmallVectorImpl<Value> &destinatio
   }
   kernel.setChunks(getAffineConstantExpr(chunks, b.getContext()));
   auto chunkBody = [&](Value chunk, SmallVectorImpl<Value> &inner) -> LogicalResult {
-    SmallVector<OpFoldResult> loopOffsets(counts.size(), b.getIndexAttr(0)), loopSizes = getAsIndexOpFoldResult(b.getContext(), sizes);
+    SmallVector<OpFoldResult> loopOffsets(counts.size(), b.getIndexAttr(0)),
+        loopSizes = getAsIndexOpFoldResult(b.getContext(), sizes);
     Value rest = chunk;
     for (int64_t l = static_cast<int64_t>(counts.size()) - 1; l >= 0; --l) {
       if (counts[l] == 1)
@@ -413,10 +416,11 @@ LogicalResult GroupKernelBuilder::buildStatic(SmallVectorImpl<Value> &destinatio
       loopOffsets[l] = times(arith::RemUIOp::create(b, loc, rest, constant(counts[l])), sizes[l]);
       rest = arith::DivUIOp::create(b, loc, rest, constant(counts[l]));
     }
-    return tile(inner, [&](Value output, SmallVectorImpl<OpFoldResult> &offsets, SmallVectorImpl<OpFoldResult> &resultSizes) {
-      return resultTileOfLoops(op, map, b, cast<OpResult>(output).getResultNumber(), loopOffsets, loopSizes, offsets,
-                               resultSizes);
-    });
+    return tile(inner,
+                [&](Value output, SmallVectorImpl<OpFoldResult> &offsets, SmallVectorImpl<OpFoldResult> &resultSizes) {
+                  return resultTileOfLoops(op, map, b, cast<OpResult>(output).getResultNumber(), loopOffsets, loopSizes,
+                                           offsets, resultSizes);
+                });
   };
   if (failed(loop(kernel.begin(), kernel.end(), destinations, chunkBody)))
     return failure();

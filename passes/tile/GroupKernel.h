@@ -7,8 +7,8 @@
 
 namespace tilewright {
 
-/// Fills `kernel` for a group that is not `Whole`: a loop over chunks, in it one over the chunk's column tiles, in it the
-/// group's ops on one tile, fused by upstream's TilingInterface and lowered by TileLowering.
+/// Fills `kernel` for a group that is not `Whole`: a loop over chunks, in it one over the chunk's column tiles, in it
+/// the group's ops on one tile, fused by upstream's TilingInterface and lowered by TileLowering.
 mlir::LogicalResult buildGroupKernel(const KernelGroup &group, const KernelGroups &groups, const ShapeClass &shapeClass,
                                      KernelFunction &kernel);
 

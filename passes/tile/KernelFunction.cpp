@@ -41,7 +41,8 @@ ArrayAttr KernelFunction::dimsOf(ShapedType type, StringRef rowName) {
     return {};
   SmallVector<Attribute> dims;
   for (auto [i, extent] : llvm::enumerate(type.getShape()))
-    dims.push_back(ShapedType::isDynamic(extent) ? Attribute(body.getStringAttr(rowName)) : body.getI64IntegerAttr(extent));
+    dims.push_back(ShapedType::isDynamic(extent) ? Attribute(body.getStringAttr(rowName))
+                                                 : body.getI64IntegerAttr(extent));
   return body.getArrayAttr(dims);
 }
 
@@ -62,7 +63,8 @@ static MemRefType bufferType(Location loc, Type type) {
   }
   for (int64_t extent : tensor.getShape().drop_front(std::min<int64_t>(1, tensor.getRank())))
     if (ShapedType::isDynamic(extent)) {
-      emitError(loc) << "a kernel cannot take a value of type " << type << ", wanted static dimensions but for the first";
+      emitError(loc) << "a kernel cannot take a value of type " << type
+                     << ", wanted static dimensions but for the first";
       return {};
     }
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
@@ -78,8 +80,8 @@ Value KernelFunction::input(Value value) {
   Value argument = addArgument(type, source, dimsOf(type, rows.of(value)));
   OpBuilder::InsertionGuard guard(body);
   body.setInsertionPointToStart(&func.front());
-  return inputTensors[value] =
-             bufferization::ToTensorOp::create(body, loc, value.getType(), argument, /*restrict=*/true, /*writable=*/false);
+  return inputTensors[value] = bufferization::ToTensorOp::create(body, loc, value.getType(), argument,
+                                                                 /*restrict=*/true, /*writable=*/false);
 }
 
 Value KernelFunction::output(Value value) {
@@ -155,8 +157,8 @@ Operation *KernelFunction::dispatch(OpBuilder &builder, llvm::function_ref<Value
   for (Value value : outputs)
     types.push_back(value.getType());
   auto map = AffineMap::get(0, 4, chunks);
-  return tw::DispatchOp::create(builder, withTagsOf(loc, outputs), types, FlatSymbolRefAttr::get(func.getSymNameAttr()), inputs,
-                                AffineMapAttr::get(map));
+  return tw::DispatchOp::create(builder, withTagsOf(loc, outputs), types, FlatSymbolRefAttr::get(func.getSymNameAttr()),
+                                inputs, AffineMapAttr::get(map));
 }
 
 } // namespace tilewright

@@ -20,8 +20,8 @@ public:
   mlir::Value begin() { return func.getArgument(func.getNumArguments() - 2); }
   mlir::Value end() { return func.getArgument(func.getNumArguments() - 1); }
 
-  /// `value` as a read-only tensor over its argument; an argument per value. Null, with a diagnostic, for a type that no
-  /// buffer can have.
+  /// `value` as a read-only tensor over its argument; an argument per value. Null, with a diagnostic, for a type that
+  /// no buffer can have.
   mlir::Value input(mlir::Value value);
   /// The writable tensor for a result that stands for `value`; to be completed by `finish`.
   mlir::Value output(mlir::Value value);

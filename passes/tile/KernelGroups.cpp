@@ -101,11 +101,13 @@ std::optional<int64_t> Partition::unitWith(const KernelGroup &group, int64_t uni
       if (unit <= kWidestUnit && (group.columns % unit == 0 || own == 1))
         return true;
     }
-    result.faults[op] = {llvm::formatv("it works on {0} neighbouring elements of a row at once, and a tile of the linear map "
-                                       "in front of it, {1} columns wide, holds at most {2} of them",
-                                       own, group.columns, kWidestUnit),
-                         "nothing where it sweeps over whole rows; else a head or group width that divides the linear map's "
-                         "result into tiles of at most " + std::to_string(kWidestUnit) + " columns"};
+    result.faults[op] = {
+        llvm::formatv("it works on {0} neighbouring elements of a row at once, and a tile of the linear map "
+                      "in front of it, {1} columns wide, holds at most {2} of them",
+                      own, group.columns, kWidestUnit),
+        "nothing where it sweeps over whole rows; else a head or group width that divides the linear map's "
+        "result into tiles of at most " +
+            std::to_string(kWidestUnit) + " columns"};
     return false;
   };
   for (auto [result, dims] : llvm::zip_equal(op->getResults(), map.results))
@@ -228,9 +230,10 @@ bool Partition::joinAnchored(Operation *op, const LoopMap &map, StringRef rowNam
       unit = *with;
     }
     if (makesCycle(members, op)) {
-      result.faults[op] = {"one kernel of it and of the linear map in front of it would wait for its own result, by way of "
-                           "another operand",
-                           "compute that operand before the linear map, or from other values"};
+      result.faults[op] = {
+          "one kernel of it and of the linear map in front of it would wait for its own result, by way of "
+          "another operand",
+          "compute that operand before the linear map, or from other values"};
       return false;
     }
     for (KernelGroup *group : members.drop_front())
@@ -240,9 +243,10 @@ bool Partition::joinAnchored(Operation *op, const LoopMap &map, StringRef rowNam
     return true;
   };
   if (candidates.empty()) {
-    KernelGroups::Fault fault = {"none of its operands is computed by a linear map of this function",
-                                 "let it follow a linear map, through reshapes at most, or stand beside another op on the "
-                                 "same rows"};
+    KernelGroups::Fault fault = {
+        "none of its operands is computed by a linear map of this function",
+        "let it follow a linear map, through reshapes at most, or stand beside another op on the "
+        "same rows"};
     for (Value operand : op->getOperands()) // a reshape in front of it that did not fit says why
       if (auto reshape = operand.getDefiningOp<tw::ReshapeOp>(); reshape && result.faults.contains(reshape))
         fault = result.faults.lookup(reshape);

@@ -23,18 +23,18 @@ struct KernelGroup {
     Whole,    ///< one op that builds its kernel itself (WholeKernel)
   };
   Kind kind;
-  llvm::StringRef rows;                     ///< what the rows count ("N", "R", "N*9"); empty for Static and Whole
-  int64_t columns = 1;                      ///< elements of an anchor's row
-  int64_t unit = 1;                         ///< columns of a tile
-  llvm::SetVector<mlir::Operation *> ops;   ///< in program order
+  llvm::StringRef rows;                   ///< what the rows count ("N", "R", "N*9"); empty for Static and Whole
+  int64_t columns = 1;                    ///< elements of an anchor's row
+  int64_t unit = 1;                       ///< columns of a tile
+  llvm::SetVector<mlir::Operation *> ops; ///< in program order
 
   bool contains(mlir::Value value) const { return value.getDefiningOp() && ops.contains(value.getDefiningOp()); }
   /// Results that are used outside of the group, in program order.
   llvm::SmallVector<mlir::Value> outputs() const;
 };
 
-/// The groups of a function's body, such that each is a node of an acyclic graph. Reshapes that no group computes, calls,
-/// constants and loads of globals belong to none.
+/// The groups of a function's body, such that each is a node of an acyclic graph. Reshapes that no group computes,
+/// calls, constants and loads of globals belong to none.
 struct KernelGroups {
   std::vector<std::unique_ptr<KernelGroup>> groups;
   llvm::DenseMap<mlir::Operation *, KernelGroup *> groupOf;
@@ -49,7 +49,8 @@ struct KernelGroups {
 /// Partitions the single block of `function`. Fails with a diagnostic on an op that has no kernel form.
 mlir::FailureOr<KernelGroups> formKernelGroups(mlir::func::FuncOp function, const RowSymbols &rows);
 
-/// (FusionReceipts.cpp) Says for each op that could share a kernel whether it does (passes/api/Receipts.h), in the name of `pass`.
+/// (FusionReceipts.cpp) Says for each op that could share a kernel whether it does (passes/api/Receipts.h), in the name
+/// of `pass`.
 void writeFusionReceipts(const KernelGroups &groups, llvm::StringRef pass);
 
 /// A reshape or constant that a kernel recomputes for itself where it reads it.

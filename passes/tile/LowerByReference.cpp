@@ -73,7 +73,8 @@ private:
       if (StringRef name = rows.of(operand); !name.empty()) {
         SmallVector<Attribute> dims;
         for (int64_t extent : cast<RankedTensorType>(operand.getType()).getShape())
-          dims.push_back(ShapedType::isDynamic(extent) ? Attribute(b.getStringAttr(name)) : b.getI64IntegerAttr(extent));
+          dims.push_back(ShapedType::isDynamic(extent) ? Attribute(b.getStringAttr(name))
+                                                       : b.getI64IntegerAttr(extent));
         function.setArgAttr(i, "tw.dims", b.getArrayAttr(dims));
       }
     IRMapping mapping;

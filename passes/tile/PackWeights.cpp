@@ -18,10 +18,12 @@ namespace {
 
 constexpr llvm::StringLiteral passFlag = "tile-pack-weights";
 
-/// Whether the gather can read its table in packed form: rows of a matrix as f32, by ids that one dimension holds as well.
+/// Whether the gather can read its table in packed form: rows of a matrix as f32, by ids that one dimension holds as
+/// well.
 bool readsPackedRows(tw::GatherOp op) {
   RankedTensorType table = op.getTable().getType(), ids = op.getIds().getType();
-  return op.getType().getElementType().isF32() && table.hasStaticShape() && table.getRank() == 2 && op.getBatchDims() == 0 && ids.getNumDynamicDims() <= 1;
+  return op.getType().getElementType().isF32() && table.hasStaticShape() && table.getRank() == 2 &&
+         op.getBatchDims() == 0 && ids.getNumDynamicDims() <= 1;
 }
 
 /// Whether `op` reads its operand `number` in a packed layout.
@@ -84,9 +86,8 @@ FailureOr<RankedTensorType> PackedWeights::packedType(Operation *user, RankedTen
            << type << " whose element type has no packed layout (StorageType): a plugin is missing";
   LayoutDescriptor layout = storage.getLayout();
   if (type.getRank() == 3 && type.getDimSize(1) % layout.rowsPerGroup != 0)
-    return user->emitOpError("reads a weight of type ")
-           << type << " whose matrices have " << type.getDimSize(1) << " rows, wanted a multiple of "
-           << layout.rowsPerGroup;
+    return user->emitOpError("reads a weight of type ") << type << " whose matrices have " << type.getDimSize(1)
+                                                        << " rows, wanted a multiple of " << layout.rowsPerGroup;
   // The last block of a row of floats, or of other single elements, is filled up with zeros.
   ArrayRef<int64_t> shape = matrix(type).getShape();
   if (shape[1] % storage.getBlockElements() && !isa<FloatType>(type.getElementType()))
@@ -197,8 +198,10 @@ static Operation *packLinear(OpBuilder &b, tw::LinearOp op, Value weight, TypeAt
   RankedTensorType type = op.getType(), from = op.getInput().getType();
   if (type.getRank() != 2)
     input = tw::ReshapeOp::create(b, op.getLoc(), matrix(from), input);
-  auto packed = tw::PackedLinearOp::create(b, op.getLoc(), matrix(type), input, Value(), Value(), weight, op.getBias(), element);
-  return type.getRank() == 2 ? packed.getOperation() : tw::ReshapeOp::create(b, op.getLoc(), type, packed).getOperation();
+  auto packed =
+      tw::PackedLinearOp::create(b, op.getLoc(), matrix(type), input, Value(), Value(), weight, op.getBias(), element);
+  return type.getRank() == 2 ? packed.getOperation()
+                             : tw::ReshapeOp::create(b, op.getLoc(), type, packed).getOperation();
 }
 
 void PackedWeights::pack() {
@@ -212,17 +215,18 @@ void PackedWeights::pack() {
       if (auto linear = dyn_cast<tw::LinearOp>(user))
         packed = packLinear(b, linear, value, element);
       else if (auto grouped = dyn_cast<tw::GroupedLinearOp>(user))
-        packed = tw::PackedGroupedLinearOp::create(b, user->getLoc(), grouped.getType(), grouped.getInput(), Value(), Value(),
-                                                   value, grouped.getOffsets(), grouped.getBias(), element);
+        packed = tw::PackedGroupedLinearOp::create(b, user->getLoc(), grouped.getType(), grouped.getInput(), Value(),
+                                                   Value(), value, grouped.getOffsets(), grouped.getBias(), element);
       else if (auto gather = dyn_cast<tw::GatherOp>(user))
         packed = packGather(b, gather, value, element);
       if (!packed)
         continue;
       LayoutDescriptor layout = cast<StorageType>(type.getElementType()).getLayout();
-      receipt::done(user, passFlag, "weights", "reads the weight in its packed layout " + layout.name,
-                    {{"layout", layout.name},
-                     {"weight", llvm::formatv("{0:$[x]}x{1}", llvm::make_range(type.getShape().begin(), type.getShape().end()),
-                                              type.getElementType())}});
+      receipt::done(
+          user, passFlag, "weights", "reads the weight in its packed layout " + layout.name,
+          {{"layout", layout.name},
+           {"weight", llvm::formatv("{0:$[x]}x{1}", llvm::make_range(type.getShape().begin(), type.getShape().end()),
+                                    type.getElementType())}});
       user->replaceAllUsesWith(packed);
       replaced.push_back(user);
     }
@@ -235,7 +239,8 @@ void PackedWeights::pack() {
     RankedTensorType packed = *packedType(global, type);
     global->setAttr("tw.element", TypeAttr::get(type.getElementType()));
     global->setAttr("tw.shape", DenseI64ArrayAttr::get(global.getContext(), matrix(type).getShape()));
-    global->setAttr("tw.layout", StringAttr::get(global.getContext(), cast<StorageType>(type.getElementType()).getLayout().name));
+    global->setAttr("tw.layout",
+                    StringAttr::get(global.getContext(), cast<StorageType>(type.getElementType()).getLayout().name));
     global.setType(packed);
     if (isa_and_present<ml_program::ExternAttr>(global.getValueAttr()))
       global.setValueAttr(ml_program::ExternAttr::get(global.getContext(), packed));
@@ -268,7 +273,8 @@ public:
       if (!value)
         return weights.pack();
       if (!isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType())) {
-        user->emitOpError("reads a packed weight of type ") << value.getType() << ", which only tw.linear, tw.grouped_linear and tw.gather can";
+        user->emitOpError("reads a packed weight of type ")
+            << value.getType() << ", which only tw.linear, tw.grouped_linear and tw.gather can";
         return signalPassFailure();
       }
       weights.rootsOf(value, unpacked);
@@ -284,7 +290,8 @@ private:
       // Matrices [in, out] stay as they are, and those of floats that do not end with a group of packed rows.
       else if (auto grouped = dyn_cast<tw::GroupedLinearOp>(op);
                grouped && !grouped.getInOut() &&
-               (grouped.getOut() % tw::kPackedGroupRows == 0 || !isa<FloatType>(grouped.getWeight().getType().getElementType())))
+               (grouped.getOut() % tw::kPackedGroupRows == 0 ||
+                !isa<FloatType>(grouped.getWeight().getType().getElementType())))
         weight = grouped.getWeight();
       // A table with dynamic rows is an activation.
       else if (auto gather = dyn_cast<tw::GatherOp>(op); gather && readsPackedRows(gather))

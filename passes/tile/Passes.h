@@ -17,7 +17,8 @@ std::unique_ptr<mlir::Pass> createTilePackWeightsPass();
 std::unique_ptr<mlir::Pass> createTileQuantizeActivationsPass();
 /// Functions become programs of dispatches, groups of ops become kernels; `shapeClass` is a name of shapeClasses(),
 /// `kvType` how states of f32 are kept ("f32" or "bf16").
-std::unique_ptr<mlir::Pass> createTileFormKernelsPass(llvm::StringRef shapeClass = "decode", llvm::StringRef numerics = "precise",
+std::unique_ptr<mlir::Pass> createTileFormKernelsPass(llvm::StringRef shapeClass = "decode",
+                                                      llvm::StringRef numerics = "precise",
                                                       llvm::StringRef kvType = "f32");
 /// Errors where a kernel holds an op outside of the closed kernel-level op set.
 std::unique_ptr<mlir::Pass> createTileVerifyKernelOpsPass();

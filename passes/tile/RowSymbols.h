@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the dynamic first dimension of a tensor counts: the step's rows ("N"), the rows whose logits are wanted ("R"), ...
+// What the dynamic first dimension of a tensor counts: the step's rows ("N"), the rows whose logits are wanted ("R"),
+// ...
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -10,7 +11,8 @@ namespace tilewright {
 
 /// Names of dynamic dimensions. A function argument's come from its `tw.dims` attribute (`["N", 576]`), else from the
 /// values that its callers pass, else they are "N". An op's result follows the ids of a gather, else the first operand
-/// with a dynamic first dimension; that of a reshape may be a multiple ("N*9", ir/tw/RowCount.h). All names are found at construction, before anything is rewritten.
+/// with a dynamic first dimension; that of a reshape may be a multiple ("N*9", ir/tw/RowCount.h). All names are found
+/// at construction, before anything is rewritten.
 class RowSymbols {
 public:
   explicit RowSymbols(mlir::ModuleOp module);

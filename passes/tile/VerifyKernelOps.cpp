@@ -2,8 +2,8 @@
 // tile-verify-kernel-ops: kernels hold nothing but the closed kernel-level op set.
 #include "passes/tile/Passes.h"
 
-#include "passes/api/Receipts.h"
 #include "ir/tile/Tile.h"
+#include "passes/api/Receipts.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -70,8 +70,7 @@ public:
     return destination;
   }
 
-  ValueRange forChunks(ValueRange inits,
-                       llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) override {
+  ValueRange forChunks(ValueRange inits, llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) override {
     OpBuilder &b = builder();
     Value one = arith::ConstantIndexOp::create(b, loc(), 1);
     auto loop = scf::ForOp::create(b, loc(), kernel.begin(), kernel.end(), one, inits);

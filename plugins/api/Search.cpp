@@ -101,8 +101,9 @@ llvm::Expected<PluginSearch> PluginSearch::fromEnvironment(llvm::StringRef execu
   if (const char *value = std::getenv("TILEWRIGHT_PLUGIN_PATH"); value && *value) {
     for (llvm::StringRef folder : llvm::split(llvm::StringRef(value), ':')) {
       if (!llvm::sys::path::is_absolute(folder))
-        return llvm::createStringError("TILEWRIGHT_PLUGIN_PATH: found folder '" + folder +
-                                       "', wanted absolute paths separated by ':' (the current directory is never searched)");
+        return llvm::createStringError(
+            "TILEWRIGHT_PLUGIN_PATH: found folder '" + folder +
+            "', wanted absolute paths separated by ':' (the current directory is never searched)");
       search.folders.push_back(folder.str());
     }
   }

@@ -11,12 +11,12 @@
 
 namespace tilewright {
 
-/// The file behind `--plugin FILE|NAME`: FILE if it has a '/' or ends in ".so", else libtilewright_NAME.so in the first of
-/// `folders` that has it. Links are resolved; files and folders that everybody may write to are refused.
+/// The file behind `--plugin FILE|NAME`: FILE if it has a '/' or ends in ".so", else libtilewright_NAME.so in the first
+/// of `folders` that has it. Links are resolved; files and folders that everybody may write to are refused.
 llvm::Expected<std::string> resolvePlugin(llvm::StringRef fileOrName, llvm::ArrayRef<std::string> folders);
 
-/// The plugin libraries of a folder, links resolved, sorted. A folder that does not exist has none; one that everybody may
-/// write to is an error.
+/// The plugin libraries of a folder, links resolved, sorted. A folder that does not exist has none; one that everybody
+/// may write to is an error.
 llvm::Expected<std::vector<std::string>> pluginFiles(llvm::StringRef folder);
 
 /// "rms_norm" for ".../libtilewright_rms_norm.so".

@@ -57,10 +57,12 @@ LogicalResult PartialsOp::verify() {
   if (getState() || getCuSeqlensQ() || getSinks() || !llvm::all_of(getOperandTypes(), isStatic)) // (C3)
     return emitOpError("wants the dense form of static shapes, without cu_seqlens_q and sinks");
   for (Value result : getResults()) // (C4)
-    if (auto type = cast<RankedTensorType>(result.getType());
-        type.getRank() < 1 || type.getDimSize(0) != static_cast<int64_t>(getParts()) || type.getElementTypeBitWidth() < 32)
+    if (auto type = cast<RankedTensorType>(result.getType()); type.getRank() < 1 ||
+                                                              type.getDimSize(0) != static_cast<int64_t>(getParts()) ||
+                                                              type.getElementTypeBitWidth() < 32)
       return emitOpError("has a result of type ") << type << ", wanted " << getParts() << " parts of f32 or f64";
-  return OwningOpRef<tw::AttentionOp>(tw::coreAttention(*this, partTypes(*this), getPartsAttrName()))->verifyInvariants(); // (C1)
+  return OwningOpRef<tw::AttentionOp>(tw::coreAttention(*this, partTypes(*this), getPartsAttrName()))
+      ->verifyInvariants(); // (C1)
 }
 
 FailureOr<SmallVector<Value>> PartialsOp::lowerToReference(OpBuilder &builder) {

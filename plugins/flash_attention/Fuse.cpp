@@ -31,7 +31,9 @@ public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Fuse)
 
   StringRef getArgument() const final { return passFlag; }
-  StringRef getDescription() const final { return "Turns tw.attention into attention by tiles where there is a kernel"; }
+  StringRef getDescription() const final {
+    return "Turns tw.attention into attention by tiles where there is a kernel";
+  }
   void getDependentDialects(DialectRegistry &registry) const final { registry.insert<FlashAttentionDialect>(); }
 
   void runOnOperation() final {

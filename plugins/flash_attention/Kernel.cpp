@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The kernel of flash_attention.attention: one sweep over the pages of keys, with a running maximum m, a running sum l and
-// an unnormalised accumulator for each row (Dao et al., 2022; the rescaling form of Milakov and Gimelshein, 2018).
+// The kernel of flash_attention.attention: one sweep over the pages of keys, with a running maximum m, a running sum l
+// and an unnormalised accumulator for each row (Dao et al., 2022; the rescaling form of Milakov and Gimelshein, 2018).
 #include "plugins/flash_attention/FlashAttention.h"
 
 #include "ir/tw/DenseAttention.h"
@@ -11,13 +11,14 @@ namespace tilewright::flash_attention {
 using namespace mlir;
 
 /// One page or tile: what m, l and the accumulator become.
-template <typename Attention>
-static SmallVector<Value> visit(Attention &a, Value page, ValueRange state, bool masked) {
+template <typename Attention> static SmallVector<Value> visit(Attention &a, Value page, ValueRange state, bool masked) {
   TileBuilder &t = a.t;
   Value maximum = state[0], sums = state[1], acc = state[2];
   Value scores = a.scores(page, masked);
   Value largest = a.rowMaximum(scores);
-  auto larger = [](TileBuilder &s, Value x, Value y) { return s.select(s.compare(arith::CmpFPredicate::OGT, x, y), x, y); };
+  auto larger = [](TileBuilder &s, Value x, Value y) {
+    return s.select(s.compare(arith::CmpFPredicate::OGT, x, y), x, y);
+  };
   // The factor before the new maximum: the old one is dead by then, and is updated in place.
   Value factor = t.elementwise({maximum, largest}, t.alloc({a.rows()}, a.element()), [&](TileBuilder &s, ValueRange v) {
     return a.weight(s, v[0], larger(s, v[0], v[1]), false);
@@ -34,9 +35,8 @@ static SmallVector<Value> visit(Attention &a, Value page, ValueRange state, bool
 template <typename Attention> static SmallVector<Value> sweep(Attention &a) {
   auto [maximum, sums] = a.initial();
   Value acc = a.filled({a.rows(), a.valueDim()}, 0.0);
-  return a.forPages({maximum, sums, acc}, [&](Value page, ValueRange state, bool masked) {
-    return visit(a, page, state, masked);
-  });
+  return a.forPages({maximum, sums, acc},
+                    [&](Value page, ValueRange state, bool masked) { return visit(a, page, state, masked); });
 }
 
 /// Rows whose scores, queries and sums an item keeps: more than a core's cache serves well.

@@ -15,12 +15,15 @@ extern "C" const tw_plugin *tilewrightPlugin() {
         registry->add({"fuse", "flash-attention-fuse", {}, {}, {}, [](const tilewright::PipelineOptions &) {
                          return tilewright::flash_attention::createFuse();
                        }});
-        registry->add({"fuse", "flash-attention-split-keys", {}, {"flash-attention-fuse"}, {},
-                       [](const tilewright::PipelineOptions &) { return tilewright::flash_attention::createSplitKeys(); }});
+        registry->add(
+            {"fuse",
+             "flash-attention-split-keys",
+             {},
+             {"flash-attention-fuse"},
+             {},
+             [](const tilewright::PipelineOptions &) { return tilewright::flash_attention::createSplitKeys(); }});
       },
-      [](tw_golden_registry *registry) {
-        registry->add("flash_attention", tilewright::flash_attention::buildGolden);
-      },
+      [](tw_golden_registry *registry) { registry->add("flash_attention", tilewright::flash_attention::buildGolden); },
       [](tw_block_registry *registry) { tilewright::flash_attention::registerBlocks(*registry); }};
   return &plugin;
 }

@@ -23,8 +23,7 @@ SmallVector<Value> splitKeys(AttentionOp op, int64_t parts) {
   whole.insert(whole.begin(), parts);
 
   Type types[] = {RankedTensorType::get(whole, wide), RankedTensorType::get(lse, wide)};
-  auto partials =
-      tw::attentionAs<PartialsOp>(b, op, types, b.getNamedAttr("parts", b.getI64IntegerAttr(parts)));
+  auto partials = tw::attentionAs<PartialsOp>(b, op, types, b.getNamedAttr("parts", b.getI64IntegerAttr(parts)));
   Value sinks = partials.getSinks();
   partials.getSinksMutable().clear();
   SmallVector<tw::PartialAttention> pieces;
@@ -50,7 +49,9 @@ public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SplitKeys)
 
   StringRef getArgument() const final { return passFlag; }
-  StringRef getDescription() const final { return "Cuts the keys of attention into parts where few rows meet many keys"; }
+  StringRef getDescription() const final {
+    return "Cuts the keys of attention into parts where few rows meet many keys";
+  }
   void getDependentDialects(DialectRegistry &registry) const final {
     registry.insert<FlashAttentionDialect, tw::TwDialect>();
   }

@@ -189,7 +189,10 @@ Repeat matchRepeat(Value value) {
   if (count % sources == 0 && all([&](int64_t h) { return h / times; }))
     return {source, times, ""};
   if (all([&](int64_t h) { return h % sources; }))
-    return {{}, 1, "the list of heads is repeated as a whole (head h is h % " + std::to_string(sources) + "), not head by head"};
+    return {{},
+            1,
+            "the list of heads is repeated as a whole (head h is h % " + std::to_string(sources) +
+                "), not head by head"};
   return {{}, 1, "the heads are not each there the same number of times in a row"};
 }
 

@@ -13,8 +13,9 @@ using namespace mlir;
 namespace {
 constexpr llvm::StringLiteral passFlag = "grouped-query-attention-share";
 constexpr llvm::StringLiteral receiptKind = "shared_heads";
-constexpr llvm::StringLiteral advice = "repeat each key and value head the same number of times, head by head (repeat_interleave), "
-                                       "or keep the heads that there are: attention shares them itself";
+constexpr llvm::StringLiteral advice =
+    "repeat each key and value head the same number of times, head by head (repeat_interleave), "
+    "or keep the heads that there are: attention shares them itself";
 
 int64_t headsOf(Value value) { return cast<RankedTensorType>(value.getType()).getDimSize(headDim); }
 
@@ -40,7 +41,8 @@ struct Pair {
     if (!key.fault.empty() || !value.fault.empty())
       return key.fault.empty() ? "values: " + value.fault : "keys: " + key.fault;
     if (key.times != value.times)
-      return "each key head stands " + std::to_string(key.times) + " times, each value head " + std::to_string(value.times);
+      return "each key head stands " + std::to_string(key.times) + " times, each value head " +
+             std::to_string(value.times);
     return "";
   }
 };
@@ -83,7 +85,8 @@ private:
     if (std::string fault = pair.fault(); !fault.empty())
       return receipt::missed(op, passFlag, receiptKind, fault, advice);
     receipt::done(op, passFlag, receiptKind,
-                  "attention reads " + Twine(headsOf(pair.key.source)) + " key/value heads instead of " + Twine(headsOf(op.getKey())));
+                  "attention reads " + Twine(headsOf(pair.key.source)) + " key/value heads instead of " +
+                      Twine(headsOf(op.getKey())));
     SmallVector<Value> repeats = {op.getKey(), op.getValue()};
     op.getKeyMutable().assign(pair.key.source);
     op.getValueMutable().assign(pair.value.source);
@@ -103,19 +106,22 @@ private:
     if (!any)
       return;
     for (auto [append, pair] : llvm::zip_equal(web.appends, pairs)) {
-      auto missed = [&](const Twine &reason, const Twine &what) { receipt::missed(append, passFlag, receiptKind, reason, what); };
+      auto missed = [&](const Twine &reason, const Twine &what) {
+        receipt::missed(append, passFlag, receiptKind, reason, what);
+      };
       if (std::string fault = pair.fault(); !fault.empty())
         return missed(fault, advice);
       if (!pair.key.source)
         return missed("this append has no repeated heads, and another to the same state has",
                       "append the same heads to a state everywhere");
       if (pair.key.times != pairs.front().key.times)
-        return missed("each head stands " + Twine(pair.key.times) + " times here and " + Twine(pairs.front().key.times) +
-                          " times in another append to the same state",
+        return missed("each head stands " + Twine(pair.key.times) + " times here and " +
+                          Twine(pairs.front().key.times) + " times in another append to the same state",
                       "append the same heads to a state everywhere");
     }
     if (!web.fault.empty())
-      return receipt::missed(first, passFlag, receiptKind, web.fault, "let nothing but tw.append and tw.attention use the state");
+      return receipt::missed(first, passFlag, receiptKind, web.fault,
+                             "let nothing but tw.append and tw.attention use the state");
 
     SmallVector<RankedTensorType> buffers(first.getState().getType().getBuffers());
     const int64_t before = buffers[0].getDimSize(headDim);
@@ -126,7 +132,8 @@ private:
     }
     for (tw::AppendOp append : web.appends)
       receipt::done(append, passFlag, receiptKind,
-                    "the state keeps " + Twine(buffers[0].getDimSize(headDim)) + " key/value heads instead of " + Twine(before));
+                    "the state keeps " + Twine(buffers[0].getDimSize(headDim)) + " key/value heads instead of " +
+                        Twine(before));
     retype(web, tw::StateType::get(first.getContext(), buffers));
     SmallVector<Value> repeats;
     for (auto [op, pair] : llvm::zip_equal(web.appends, pairs)) {

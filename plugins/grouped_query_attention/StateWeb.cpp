@@ -49,7 +49,8 @@ private:
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto owner = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
       if (!owner)
-        return fault("the state is an argument of '" + argument.getOwner()->getParentOp()->getName().getStringRef() + "'");
+        return fault("the state is an argument of '" + argument.getOwner()->getParentOp()->getName().getStringRef() +
+                     "'");
       web.functions.insert(owner);
       for (func::CallOp call : calls.lookup(owner.getSymName()))
         web.values.insert(call.getOperand(argument.getArgNumber()));
@@ -125,7 +126,8 @@ void retype(const StateWeb &web, tw::StateType type) {
   }
   for (func::FuncOp function : web.functions) {
     SmallVector<Type> results(function.getResultTypes());
-    function.walk([&](func::ReturnOp done) { results.assign(done.getOperandTypes().begin(), done.getOperandTypes().end()); });
+    function.walk(
+        [&](func::ReturnOp done) { results.assign(done.getOperandTypes().begin(), done.getOperandTypes().end()); });
     function.setType(FunctionType::get(function.getContext(), function.front().getArgumentTypes(), results));
   }
 }

@@ -55,7 +55,7 @@ tw::AttentionOptions optionsOf(AttentionOp op) {
 Value expanded(ImplicitLocOpBuilder &b, AttentionOp op) {
   int64_t heads = op.heads(), nope = op.nopeDim();
   Value both = tw::splitHeads(b, tw::linear(b, op.getLatent(), op.getUpWeight()), heads); // [B, H, S, Dn + Dv]
-  Value rotary = repeat(b, tw::unsqueeze(b, op.getKRope(), 1), 1, heads);                     // [B, H, S, R]
+  Value rotary = repeat(b, tw::unsqueeze(b, op.getKRope(), 1), 1, heads);                 // [B, H, S, R]
   Value query = tw::concat(b, 3, {op.getQNope(), op.getQRope()});
   Value key = tw::concat(b, 3, {tw::slice(b, both, 3, 0, nope), rotary});
   return tw::attention(b, query, key, tw::slice(b, both, 3, nope, op.valueDim()), optionsOf(op));

@@ -13,9 +13,7 @@ using namespace mlir;
 
 namespace {
 
-Type innerType(Value value) {
-  return tw::wideFloat(tw::tensorType(value).getElementType());
-}
+Type innerType(Value value) { return tw::wideFloat(tw::tensorType(value).getElementType()); }
 
 Value add(ImplicitLocOpBuilder &b, Value x, Value y) { return tw::AddOp::create(b, x, y); }
 Value sub(ImplicitLocOpBuilder &b, Value x, Value y) { return tw::SubOp::create(b, x, y); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Attention modules. Where a case wants the weights of the keys as well, they are computed beside the attention, so that
-// it stays one that kernels know.
+// Attention modules. Where a case wants the weights of the keys as well, they are computed beside the attention, so
+// that it stays one that kernels know.
 #include "plugins/multi_head_attention/MultiHeadAttention.h"
 
 #include "frontend/api/GoldenCase.h"

@@ -21,8 +21,8 @@ struct IndexForm {
   double offset = 0;
 };
 
-/// For each dimension of `to`, which dimension of `from` it is; -1 for one of size 1 that is new. None where dimensions are
-/// joined or split.
+/// For each dimension of `to`, which dimension of `from` it is; -1 for one of size 1 that is new. None where dimensions
+/// are joined or split.
 std::optional<SmallVector<int64_t>> unitReshape(RankedTensorType from, RankedTensorType to) {
   SmallVector<int64_t> source;
   int64_t f = 0, rank = from.getRank();
@@ -235,11 +235,21 @@ std::optional<Band> bandOfForm(const IndexForm &form, StringRef kind) {
 }
 
 StringRef opposite(StringRef kind) {
-  return kind == "lt" ? "ge" : kind == "ge" ? "lt" : kind == "le" ? "gt" : kind == "gt" ? "le" : kind == "eq" ? "ne" : "eq";
+  return kind == "lt"   ? "ge"
+         : kind == "ge" ? "lt"
+         : kind == "le" ? "gt"
+         : kind == "gt" ? "le"
+         : kind == "eq" ? "ne"
+                        : "eq";
 }
 
 bool compares(double a, StringRef kind, double b) {
-  return kind == "lt" ? a < b : kind == "le" ? a <= b : kind == "gt" ? a > b : kind == "ge" ? a >= b : kind == "eq" ? a == b : a != b;
+  return kind == "lt"   ? a < b
+         : kind == "le" ? a <= b
+         : kind == "gt" ? a > b
+         : kind == "ge" ? a >= b
+         : kind == "eq" ? a == b
+                        : a != b;
 }
 
 std::optional<Band> both(std::optional<Band> a, std::optional<Band> b) {
@@ -353,7 +363,8 @@ std::optional<AdditiveMask> additiveMask(Value bias, double factor) {
     if (!a || !b || !((*a == 0 && hides(*b)) || (*b == 0 && hides(*a))))
       return std::nullopt;
     const bool visible = *a == 0;
-    return AdditiveMask{select.getCondition(), visible, (visible ? *b : *a) * factor, bandOf(select.getCondition(), visible)};
+    return AdditiveMask{select.getCondition(), visible, (visible ? *b : *a) * factor,
+                        bandOf(select.getCondition(), visible)};
   }
   // (1 - visible) * fill, hidden * fill
   Value number = bias;

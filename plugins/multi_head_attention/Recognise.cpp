@@ -56,8 +56,8 @@ private:
   /// `condition` where keys are visible.
   Value visible(const ScoreTerm &term, Value condition);
   bool addMasks(const ScorePath &path);
-  /// Takes the sinks off the softmax's input: concat(scores, sink of each head), whose last column nobody reads afterwards.
-  /// Returns the scores; null after a receipt.
+  /// Takes the sinks off the softmax's input: concat(scores, sink of each head), whose last column nobody reads
+  /// afterwards. Returns the scores; null after a receipt.
   Value takeSinks();
   bool addBiases(ArrayRef<ScoreTerm> terms);
 
@@ -136,7 +136,8 @@ bool Candidate::chooseLead(const ScorePath &path) {
 Value Candidate::toHeads(Value value) {
   ArrayRef<int64_t> shape = typeOf(value).getShape();
   SmallVector<int64_t> wanted = {lead[0], lead[1], shape[shape.size() - 2], shape.back()};
-  // Elements keep their order, so equal numbers of leading ones say enough; one dynamic dimension on each side is the same.
+  // Elements keep their order, so equal numbers of leading ones say enough; one dynamic dimension on each side is the
+  // same.
   ArrayRef<int64_t> own = shape.drop_back(2);
   bool sameCount = own == ArrayRef<int64_t>(lead) || (count(own) && count(own) == count(lead));
   if (!sameCount && !own.empty() && ShapedType::isDynamic(own.front()) && ShapedType::isDynamic(lead[0]))
@@ -156,7 +157,8 @@ Value Candidate::toScores(const ScoreTerm &term) {
   };
   for (Value candidate : {value, term.value}) {
     ArrayRef<int64_t> shape = typeOf(candidate).getShape();
-    // A shape of rank 3 behind scores [B * H, T, S] or [B, Hkv, G, T, S] would mean other dimensions than in [B, H, T, S].
+    // A shape of rank 3 behind scores [B * H, T, S] or [B, Hkv, G, T, S] would mean other dimensions than in [B, H, T,
+    // S].
     const bool sameLead = ArrayRef<int64_t>(term.lead) == ArrayRef<int64_t>(lead);
     const bool allOnes = llvm::all_of(shape.drop_back(2), [](int64_t size) { return size == 1; });
     if (fits(shape) && (sameLead || allOnes)) {
@@ -174,12 +176,13 @@ Value Candidate::toScores(const ScoreTerm &term) {
         return full;
     // [B, 1 or Hkv, 1 or G, T, S]
     if (ArrayRef<int64_t> front = shape.drop_back(2); front.size() == 3 && count(front.drop_front()))
-      if (int64_t heads = *count(front.drop_front()); (heads == 1 || heads == lead[1]) && (front[0] == 1 || front[0] == lead[0]))
+      if (int64_t heads = *count(front.drop_front());
+          (heads == 1 || heads == lead[1]) && (front[0] == 1 || front[0] == lead[0]))
         if (Value joined = reshaped(candidate, {front[0], heads, queries, keys}))
           return joined;
   }
-  missed("a mask or bias has shape " + text(typeOf(term.value).getShape()) + " in front of [T, S], which does not repeat to " +
-             text({lead[0], lead[1], queries, keys}),
+  missed("a mask or bias has shape " + text(typeOf(term.value).getShape()) +
+             " in front of [T, S], which does not repeat to " + text({lead[0], lead[1], queries, keys}),
          "give masks and biases the shape [T, S], or [B or 1, H or 1, T, S]");
   return {};
 }
@@ -237,8 +240,8 @@ bool Candidate::addMasks(const ScorePath &path) {
       continue;
     }
     if (mask.getType() != condition.getType())
-      return missed("masks of the shapes " + text(typeOf(mask).getShape()) + " and " + text(typeOf(condition).getShape()) +
-                        " hide keys",
+      return missed("masks of the shapes " + text(typeOf(mask).getShape()) + " and " +
+                        text(typeOf(condition).getShape()) + " hide keys",
                     "join the masks before the scores are masked"),
              false;
     mask = tw::SelectOp::create(b, mask, condition, mask); // both; where the first is false, it says so itself
@@ -269,14 +272,19 @@ Value Candidate::takeSinks() {
   if (!concat)
     return softmax.getInput();
   const int64_t rank = softmax.getType().getRank();
-  if (int64_t(concat.getDim()) != rank - 1 || concat.getInputs().size() != 2 || typeOf(concat.getInputs()[1]).getDimSize(rank - 1) != 1)
-    return missed("scores are joined with something that is no sink, one more score a row", "keep scores in one tensor"), Value();
+  if (int64_t(concat.getDim()) != rank - 1 || concat.getInputs().size() != 2 ||
+      typeOf(concat.getInputs()[1]).getDimSize(rank - 1) != 1)
+    return missed("scores are joined with something that is no sink, one more score a row",
+                  "keep scores in one tensor"),
+           Value();
   // One number for each head.
   Value sink = concat.getInputs()[1];
-  if (auto broadcast = sink.getDefiningOp<tw::BroadcastOp>(); broadcast && rank == 4 && broadcast.getDims() == ArrayRef<int64_t>{1})
+  if (auto broadcast = sink.getDefiningOp<tw::BroadcastOp>();
+      broadcast && rank == 4 && broadcast.getDims() == ArrayRef<int64_t>{1})
     sinks = broadcast.getInput();
   if (!sinks)
-    return missed("the sinks are not one number for each head, repeated to [B, H, T, 1]", "broadcast a tensor [H] along dimension 1"),
+    return missed("the sinks are not one number for each head, repeated to [B, H, T, 1]",
+                  "broadcast a tensor [H] along dimension 1"),
            Value();
   return concat.getInputs()[0];
 }
@@ -299,22 +307,26 @@ void Candidate::raise() {
     Operation *user = *weights.getUsers().begin();
     if (user == product)
       break;
-    if (auto slice = dyn_cast<tw::SliceOp>(user); slice && sinkColumn && int64_t(slice.getDim()) == rank - 1 && slice.getStart() == 0 &&
+    if (auto slice = dyn_cast<tw::SliceOp>(user); slice && sinkColumn && int64_t(slice.getDim()) == rank - 1 &&
+                                                  slice.getStart() == 0 &&
                                                   typeOf(slice.getResult()).getShape() == typeOf(scoresIn).getShape()) {
       sinkColumn = false;
       weights = slice.getResult();
       continue;
     }
-    const bool keeps = isa<tw::CastOp>(user) ? isa<FloatType>(typeOf(user->getResult(0)).getElementType()) : keepsScores(user);
+    const bool keeps =
+        isa<tw::CastOp>(user) ? isa<FloatType>(typeOf(user->getResult(0)).getElementType()) : keepsScores(user);
     if (!keeps)
-      return missed("'" + user->getName().getStringRef() + "' stands between the softmax and the product with the values",
+      return missed("'" + user->getName().getStringRef() +
+                        "' stands between the softmax and the product with the values",
                     "multiply the weights with the values as they are");
     weights = user->getResult(0);
   }
   if (sinkColumn)
     return missed("the sinks' column is multiplied with values as well", "cut the last column off the weights");
   if (product.getLhs() != weights)
-    return missed("the weights are the right operand of their product", "multiply the weights, as the left operand, with the values");
+    return missed("the weights are the right operand of their product",
+                  "multiply the weights, as the left operand, with the values");
   ScorePath path = walkScores(scoresIn, sinks != nullptr);
   if (!path.fault.empty())
     return missed(path.fault, path.advice);
@@ -342,7 +354,8 @@ void Candidate::raise() {
   for (Value value : {query, key, values}) {
     heads.push_back(toHeads(value));
     if (!heads.back())
-      return missed("an operand of shape " + text(typeOf(value).getShape()) + " has no " + text(lead) + " batch and heads that a reshape could name",
+      return missed("an operand of shape " + text(typeOf(value).getShape()) + " has no " + text(lead) +
+                        " batch and heads that a reshape could name",
                     "give batch or length a static size, or write queries, keys and values as [B, H, T, D]");
   }
   if (typeOf(heads[0]).getElementType() != typeOf(heads[1]).getElementType() ||
@@ -367,8 +380,7 @@ void Candidate::raise() {
   if (path.finiteFill && rowsMayBeEmpty)
     what += "; rows whose keys are all masked now give 0 instead of the mean of the values";
   receipt::done(product, passFlag, "attention", what);
-  auto attention =
-      tw::AttentionOp::create(b, typeOf(query).clone(shape), heads[0], heads[1], heads[2], path.scale);
+  auto attention = tw::AttentionOp::create(b, typeOf(query).clone(shape), heads[0], heads[1], heads[2], path.scale);
   if (mask)
     attention.getMaskMutable().assign(mask);
   if (bias)

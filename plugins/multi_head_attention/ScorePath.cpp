@@ -39,7 +39,8 @@ Value constantFactor(Value value, double &factor) {
 
 bool isFloatCast(Operation *op) {
   auto cast = dyn_cast<tw::CastOp>(op);
-  return cast && isa<FloatType>(typeOf(cast.getInput()).getElementType()) && isa<FloatType>(typeOf(cast.getResult()).getElementType());
+  return cast && isa<FloatType>(typeOf(cast.getInput()).getElementType()) &&
+         isa<FloatType>(typeOf(cast.getResult()).getElementType());
 }
 
 /// One number for each row: a broadcast along the last dimension.
@@ -151,7 +152,8 @@ Value Walk::step(Value scores) {
     return fault("scores are transposed between the product and the softmax", "multiply queries by keys in that order");
   }
   if (isa<tw::SelectOp, tw::AddOp, tw::SubOp, tw::TanhOp>(op) && factor <= 0)
-    return fault("scores are multiplied by " + std::to_string(factor) + " behind a mask, bias or soft-cap, wanted a positive factor",
+    return fault("scores are multiplied by " + std::to_string(factor) +
+                     " behind a mask, bias or soft-cap, wanted a positive factor",
                  "scale the queries instead");
   if (auto select = dyn_cast<tw::SelectOp>(op))
     return this->select(select);
@@ -166,7 +168,8 @@ Value Walk::step(Value scores) {
                         : "let one function hold the whole attention");
     if (left)
       return sum(a, b, isa<tw::SubOp>(op) ? -1 : 1);
-    return isa<tw::AddOp>(op) ? sum(b, a, 1) : fault("scores are subtracted from a bias", "scale the queries by -1 and add");
+    return isa<tw::AddOp>(op) ? sum(b, a, 1)
+                              : fault("scores are subtracted from a bias", "scale the queries by -1 and add");
   }
   if (auto tanh = dyn_cast<tw::TanhOp>(op)) {
     if (path.softcap)
@@ -203,8 +206,9 @@ bool keepsScores(Operation *op) {
     return false;
   // Two dynamic sizes are the same if the sizes in front of them are known to be.
   auto isStatic = [](ArrayRef<int64_t> shape) { return llvm::none_of(shape, ShapedType::isDynamic); };
-  return isStatic(from.take_back(2)) || (isStatic(from.drop_back(2)) && isStatic(to.drop_back(2)) &&
-                                         ShapedType::getNumElements(from.drop_back(2)) == ShapedType::getNumElements(to.drop_back(2)));
+  return isStatic(from.take_back(2)) ||
+         (isStatic(from.drop_back(2)) && isStatic(to.drop_back(2)) &&
+          ShapedType::getNumElements(from.drop_back(2)) == ShapedType::getNumElements(to.drop_back(2)));
 }
 
 bool reachesProduct(Value value) {

@@ -21,15 +21,16 @@ struct ScoreTerm {
 
 /// The scores of one softmax, taken apart.
 struct ScorePath {
-  mlir::Value query;                                  ///< [..., T, D]
-  mlir::Value key;                                    ///< [..., S, D], or [..., D, S]
-  bool keyTransposed = false;                         ///< the latter
-  double scale = 1;                                   ///< of all scores
-  std::optional<double> softcap;                      ///< c of c * tanh(score / c)
-  llvm::SmallVector<ScoreTerm> masks, biases;         ///< outside of the soft-cap
-  llvm::SmallVector<llvm::SmallVector<int64_t>> leads; ///< all shapes in front of [T, S] that the scores take on the way
-  bool finiteFill = false;                            ///< a masked score is a finite number
-  std::string fault, advice;                          ///< the first condition that failed, and what to change
+  mlir::Value query;                          ///< [..., T, D]
+  mlir::Value key;                            ///< [..., S, D], or [..., D, S]
+  bool keyTransposed = false;                 ///< the latter
+  double scale = 1;                           ///< of all scores
+  std::optional<double> softcap;              ///< c of c * tanh(score / c)
+  llvm::SmallVector<ScoreTerm> masks, biases; ///< outside of the soft-cap
+  llvm::SmallVector<llvm::SmallVector<int64_t>>
+      leads;                 ///< all shapes in front of [T, S] that the scores take on the way
+  bool finiteFill = false;   ///< a masked score is a finite number
+  std::string fault, advice; ///< the first condition that failed, and what to change
 };
 
 /// Whether `op` is a reshape that keeps the last two dimensions.
@@ -45,8 +46,8 @@ ScorePath walkScores(mlir::Value scores, bool hasSinks);
 /// `value` without what is added to, or taken from, whole rows (a row's maximum): the softmax over rows cancels it.
 mlir::Value withoutRowConstants(mlir::Value value);
 
-/// `value` without its constant factors, which `scale` is multiplied by; also those in front of layout ops, which are then
-/// built anew on what is left.
+/// `value` without its constant factors, which `scale` is multiplied by; also those in front of layout ops, which are
+/// then built anew on what is left.
 mlir::Value withoutScale(mlir::Value value, double &scale);
 
 } // namespace tilewright::multi_head_attention

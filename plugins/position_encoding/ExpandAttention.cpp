@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// position-encoding-expand-attention: position_encoding.relation_attention becomes the core ops that define it in front of
-// the stage that fuses attention, so that the tw.attention in it is fused as any other.
+// position-encoding-expand-attention: position_encoding.relation_attention becomes the core ops that define it in front
+// of the stage that fuses attention, so that the tw.attention in it is fused as any other.
 #include "plugins/position_encoding/PositionEncoding.h"
 
 #include "ir/interfaces/Decompose.h"

@@ -59,7 +59,7 @@ FailureOr<SmallVector<Value>> SinusoidalOp::lowerToReference(OpBuilder &builder)
     phases.push_back(isSine ? 0.0 : std::numbers::pi / 2);
   }
   Value position = tw::castTo(b, getPositions(), b.getF64Type()); // [...]
-  Value turns = tw::atPlaces(b, position, rates, dim);                // [..., dim]
+  Value turns = tw::atPlaces(b, position, rates, dim);            // [..., dim]
   turns =
       tw::MulOp::create(b, turns, tw::broadcast(b, position, turns, leadingDims(tw::tensorType(position).getRank())));
   Value y = tw::SinOp::create(b, tw::AddOp::create(b, turns, tw::atPlaces(b, position, phases, dim)));

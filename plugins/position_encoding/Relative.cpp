@@ -37,7 +37,7 @@ Value distances(ImplicitLocOpBuilder &b, Value queries, Value keys) {
   auto columns = [&](Value positions, bool isQuery) {
     Value p = tw::castTo(b, positions, b.getF64Type());
     int64_t rank = tw::tensorType(p).getRank();
-    Value one = tw::atPlaces(b, p, isQuery ? 1.0 : -1.0, 1);        // [..., 1]
+    Value one = tw::atPlaces(b, p, isQuery ? 1.0 : -1.0, 1);    // [..., 1]
     Value column = tw::broadcast(b, p, one, leadingDims(rank)); // [..., 1]
     return isQuery ? tw::concat(b, rank, {one, column}) : tw::concat(b, rank, {column, one});
   };

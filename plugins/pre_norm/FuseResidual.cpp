@@ -44,9 +44,8 @@ private:
     // Earlier users of the sum need it before the norm's place, so the parameters must be there by then.
     bool parametersReady = llvm::all_of(llvm::drop_begin(norm->getOperands()),
                                         [&](Value parameter) { return dominance.properlyDominates(parameter, add); });
-    bool sumUsedBefore = llvm::any_of(add->getUsers(), [&](Operation *user) {
-      return user != norm && !dominance.properlyDominates(norm, user);
-    });
+    bool sumUsedBefore = llvm::any_of(
+        add->getUsers(), [&](Operation *user) { return user != norm && !dominance.properlyDominates(norm, user); });
     if (!parametersReady && sumUsedBefore)
       return missed("the sum is used before the norm's parameters are computed",
                     "pass the norm's parameters as weights, or compute them before the sum");

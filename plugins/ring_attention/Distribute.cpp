@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ring-attention-distribute: the attentions that shards of rows and keys make on one device, before the stage that fuses
-// attention sees them.
+// ring-attention-distribute: the attentions that shards of rows and keys make on one device, before the stage that
+// fuses attention sees them.
 #include "plugins/ring_attention/RingAttention.h"
 
 #include "ir/interfaces/Decompose.h"

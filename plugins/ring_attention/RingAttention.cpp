@@ -137,7 +137,8 @@ LogicalResult AttentionOp::verify() {
   if (static_cast<int64_t>(getNumShards()) < 1) // (C2)
     return emitOpError("num_shards is ") << static_cast<int64_t>(getNumShards()) << ", wanted at least 1";
   if (getState() || getCuSeqlensQ() || getLayout() != "bhtd" || getWeights()) // (C3)
-    return emitOpError("wants the dense form in the layout bhtd, without cu_seqlens_q and without the weights as a result");
+    return emitOpError(
+        "wants the dense form in the layout bhtd, without cu_seqlens_q and without the weights as a result");
   RankedTensorType q = getQuery().getType(), k = cast<RankedTensorType>(getKey().getType());
   if (getNumShards() > 1 && (q.isDynamicDim(0) || q.isDynamicDim(2) || k.isDynamicDim(2))) // (C4)
     return emitOpError("cuts a query of shape ") << tw::shapeText(q.getShape()) << " and a key of shape "

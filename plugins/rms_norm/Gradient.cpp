@@ -19,8 +19,8 @@ namespace {
 struct Rows {
   Rows(OpBuilder &builder, Operation *op)
       : b(op->getLoc(), builder), element(tw::tensorType(op->getOperand(0)).getElementType()),
-        inner(tw::wideFloat(element)),
-        last(tw::tensorType(op->getOperand(0)).getRank() - 1), rows(llvm::to_vector(llvm::seq<int64_t>(0, last))) {}
+        inner(tw::wideFloat(element)), last(tw::tensorType(op->getOperand(0)).getRank() - 1),
+        rows(llvm::to_vector(llvm::seq<int64_t>(0, last))) {}
 
   Value wide(Value x) { return tw::castTo(b, x, inner); }
   Value mul(Value x, Value y) { return tw::MulOp::create(b, x, y); }

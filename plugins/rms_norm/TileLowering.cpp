@@ -13,7 +13,8 @@ using namespace mlir;
 FailureOr<SmallVector<Value>> NormOp::lowerTile(OpBuilder &builder) {
   RankedTensorType type = getInput().getType();
   if (!type.hasStaticShape() || type.getElementTypeBitWidth() > 32)
-    return emitOpError("has no kernel form for a tile of type ") << type << ", wanted a static shape of f32 or narrower";
+    return emitOpError("has no kernel form for a tile of type ")
+           << type << ", wanted a static shape of f32 or narrower";
   TileBuilder t(builder, getLoc());
   Type element = type.getElementType(), f32 = builder.getF32Type();
   int64_t width = type.getShape().back(), rows = type.getNumElements() / width;

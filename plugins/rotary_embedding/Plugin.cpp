@@ -13,9 +13,10 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       TILEWRIGHT_PLUGIN_VERSION,
       [](tw_dialect_registry *registry) { registry->insert<tilewright::rotary_embedding::RotaryEmbeddingDialect>(); },
       [](tw_stage_registry *registry) {
-        registry->add({"recognise", "rotary-embedding-fold-tables", {}, {}, {}, [](const tilewright::PipelineOptions &) {
-                         return tilewright::rotary_embedding::createFoldTables();
-                       }});
+        registry->add(
+            {"recognise", "rotary-embedding-fold-tables", {}, {}, {}, [](const tilewright::PipelineOptions &) {
+               return tilewright::rotary_embedding::createFoldTables();
+             }});
       },
       [](tw_golden_registry *registry) {
         registry->add("rotary_embedding", tilewright::rotary_embedding::buildGolden);

@@ -37,7 +37,8 @@ LogicalResult RotateOp::verify() {
     return emitOpError("wants an input [N, H, D] with positions [N], or [B, H, T, D] with [B, T] or [T]")
            << (sections ? ", behind a dimension of sections" : "") << "; found " << input << " and " << positions;
   if (sections && positions.getDimSize(0) != int64_t(sections->size())) // (C1)
-    return emitOpError("has ") << sections->size() << " sections and positions " << positions << ", wanted as many of each row";
+    return emitOpError("has ") << sections->size() << " sections and positions " << positions
+                               << ", wanted as many of each row";
   if (input.isDynamicDim(rank - 1)) // (C1)
     return emitOpError("wants a static last dimension, found ") << input;
   for (auto [count, dim] : llvm::zip_equal(rowShape(*this), rowDims(rank, rows))) // (C2)
@@ -55,7 +56,8 @@ OpFoldResult RotateOp::fold(FoldAdaptor adaptor) {
   if (getRotaryDim() == 0)
     return getInput();
   auto positions = dyn_cast_or_null<DenseIntElementsAttr>(adaptor.getPositions());
-  if (positions && positions.isSplat() && positions.getSplatValue<APInt>().isZero() && getAttentionFactor().isExactlyValue(1.0))
+  if (positions && positions.isSplat() && positions.getSplatValue<APInt>().isZero() &&
+      getAttentionFactor().isExactlyValue(1.0))
     return getInput();
   return {};
 }

@@ -17,7 +17,7 @@
 namespace tilewright {
 class BlockRegistry; // frontend/api/Block.h
 class GoldenCase;    // frontend/api/GoldenCase.h
-}
+} // namespace tilewright
 
 namespace tilewright::rotary_embedding {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel form of rotary_embedding.rotate on a tile of whole heads.
 //
-// Angles: an f32 product of position and rate would be wrong by up to 0.06 at position 2^20 (an angle of 2^20 has steps of
-// 1/16). So the angle is formed in f64 and counted in turns, not radians: position * (rate / 2 pi). Its fraction, what is
-// left after taking the nearest whole number, is exact in f64 but for the product's one rounding (2^-53 * 2^20 turns), and
-// sine and cosine of it in f32 need no reduction of large arguments.
+// Angles: an f32 product of position and rate would be wrong by up to 0.06 at position 2^20 (an angle of 2^20 has steps
+// of 1/16). So the angle is formed in f64 and counted in turns, not radians: position * (rate / 2 pi). Its fraction,
+// what is left after taking the nearest whole number, is exact in f64 but for the product's one rounding (2^-53 * 2^20
+// turns), and sine and cosine of it in f32 need no reduction of large arguments.
 #include "plugins/rotary_embedding/RotaryEmbedding.h"
 
 #include "ir/interfaces/TileBuilder.h"
@@ -81,7 +81,8 @@ Value RotateTile::angles(Value row) {
       turns = turns ? s.add(turns, term) : term;
     }
     if (op.getFactors())
-      turns = s.div(turns, a[terms].getType() == f64 ? a[terms] : arith::ExtFOp::create(s.b, s.loc, f64, a[terms]).getResult());
+      turns = s.div(turns, a[terms].getType() == f64 ? a[terms]
+                                                     : arith::ExtFOp::create(s.b, s.loc, f64, a[terms]).getResult());
     Value fraction = s.sub(turns, math::RoundEvenOp::create(s.b, s.loc, turns));
     return arith::TruncFOp::create(s.b, s.loc, s.b.getF32Type(), fraction);
   });
@@ -91,7 +92,8 @@ Value RotateTile::table(Value turns, bool sine) {
   double scale = op.getAttentionFactor().convertToDouble();
   return t.elementwise(turns, t.alloc({1, half}, t.b.getF32Type()), [&](TileBuilder &s, ValueRange a) -> Value {
     Value radians = s.mul(a[0], s.f32(2 * std::numbers::pi));
-    Value y = sine ? math::SinOp::create(s.b, s.loc, radians).getResult() : math::CosOp::create(s.b, s.loc, radians).getResult();
+    Value y = sine ? math::SinOp::create(s.b, s.loc, radians).getResult()
+                   : math::CosOp::create(s.b, s.loc, radians).getResult();
     return scale == 1.0 ? y : s.mul(y, s.f32(scale));
   });
 }
@@ -113,7 +115,8 @@ Value RotateTile::rotateRow(Value row, Value out) {
 }
 
 Value RotateTile::rotatePairs(Value row, Value out) {
-  Value turns = angles(row), cosine = t.reshape(table(turns, false), {half}), sine = t.reshape(table(turns, true), {half});
+  Value turns = angles(row), cosine = t.reshape(table(turns, false), {half}),
+        sine = t.reshape(table(turns, true), {half});
   Value x = t.reshape(t.slice(op.getInput(), {at(0), at(0), at(0)}, {rows, heads, 2 * half}), {rows, heads, half, 2});
   // Head by head on vectors: with several dimensions of size 1 it would be open which one a slice drops.
   return t.loop(t.constant(0), t.constant(heads), out, [&](Value head, ValueRange state) -> SmallVector<Value> {
@@ -142,24 +145,25 @@ Value RotateTile::lower() {
   bool partial = 2 * half < width;
   Value low = t.constant(0), high = t.constant(rows);
   if (!interleaved())
-    return t.loop(low, high, t.alloc({rows, heads, width}, element), [&](Value row, ValueRange state) -> SmallVector<Value> {
-      Value out = rotateRow(row, state[0]);
-      return {partial ? copyRest(row, out) : out};
-    })[0];
+    return t.loop(low, high, t.alloc({rows, heads, width}, element),
+                  [&](Value row, ValueRange state) -> SmallVector<Value> {
+                    Value out = rotateRow(row, state[0]);
+                    return {partial ? copyRest(row, out) : out};
+                  })[0];
   // Pairs side by side: turned in a buffer of pairs.
-  Value pairs = t.loop(low, high, t.alloc({rows, heads, half, 2}, element), [&](Value row, ValueRange state) {
-    return SmallVector<Value>{rotatePairs(row, state[0])};
-  })[0];
+  Value pairs = t.loop(low, high, t.alloc({rows, heads, half, 2}, element),
+                       [&](Value row, ValueRange state) { return SmallVector<Value>{rotatePairs(row, state[0])}; })[0];
   Value flat = t.reshape(pairs, {rows, heads, 2 * half});
   if (!partial)
     return flat;
-  return t.loop(low, high, t.alloc({rows, heads, width}, element), [&](Value row, ValueRange state) -> SmallVector<Value> {
-    SmallVector<OpFoldResult> offsets = {row, at(0), at(0)};
-    SmallVector<int64_t> sizes = {1, heads, 2 * half};
-    Value copy = t.elementwise(t.slice(flat, offsets, sizes), t.slice(state[0], offsets, sizes),
-                               [](TileBuilder &, ValueRange a) { return a[0]; });
-    return {copyRest(row, t.insert(copy, state[0], offsets, sizes))};
-  })[0];
+  return t.loop(low, high, t.alloc({rows, heads, width}, element),
+                [&](Value row, ValueRange state) -> SmallVector<Value> {
+                  SmallVector<OpFoldResult> offsets = {row, at(0), at(0)};
+                  SmallVector<int64_t> sizes = {1, heads, 2 * half};
+                  Value copy = t.elementwise(t.slice(flat, offsets, sizes), t.slice(state[0], offsets, sizes),
+                                             [](TileBuilder &, ValueRange a) { return a[0]; });
+                  return {copyRest(row, t.insert(copy, state[0], offsets, sizes))};
+                })[0];
 }
 
 } // namespace
@@ -167,7 +171,8 @@ Value RotateTile::lower() {
 FailureOr<SmallVector<Value>> RotateOp::lowerTile(OpBuilder &builder) {
   RankedTensorType type = getType();
   if (!type.hasStaticShape() || type.getRank() != 3 || type.getElementTypeBitWidth() > 32)
-    return emitOpError("has no kernel form for a tile of type ") << type << ", wanted [rows, heads, dim] of f32 or narrower";
+    return emitOpError("has no kernel form for a tile of type ")
+           << type << ", wanted [rows, heads, dim] of f32 or narrower";
   return SmallVector<Value>{RotateTile(*this, builder).lower()};
 }
 

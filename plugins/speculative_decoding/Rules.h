@@ -40,8 +40,9 @@ struct Judgement {
   double lossyThreshold = 0;
 };
 
-/// Judges drafted tokens from the first on. The tokens that stand and `next` are distributed as the model's own. A greedy
-/// model gives all of its probability to one token: a token stands while it is that one, whatever `uniform` says.
+/// Judges drafted tokens from the first on. The tokens that stand and `next` are distributed as the model's own. A
+/// greedy model gives all of its probability to one token: a token stands while it is that one, whatever `uniform`
+/// says.
 Verdict judge(std::span<const int32_t> drafted, const Judgement &from);
 
 } // namespace tilewright::speculative_decoding

@@ -27,7 +27,8 @@ struct Activation {
 bool near(std::optional<double> found, double wanted) { return found && std::abs(*found - wanted) <= 1e-5 * wanted; }
 
 std::string constantFault(StringRef what, std::optional<double> found, double wanted) {
-  return (what + " is " + (found ? std::to_string(*found) : "not a constant") + ", wanted " + std::to_string(wanted)).str();
+  return (what + " is " + (found ? std::to_string(*found) : "not a constant") + ", wanted " + std::to_string(wanted))
+      .str();
 }
 
 /// `value` as a product of some value and a constant.
@@ -132,7 +133,8 @@ Activation matchActivation(Value value) {
   if (auto sigmoid = value.getDefiningOp<tw::SigmoidOp>())
     return {sigmoid.getInput(), "sigmoid", ""};
   if (auto maximum = value.getDefiningOp<tw::MaximumOp>()) {
-    for (auto [x, bound] : {std::pair(maximum.getLhs(), maximum.getRhs()), std::pair(maximum.getRhs(), maximum.getLhs())})
+    for (auto [x, bound] :
+         {std::pair(maximum.getLhs(), maximum.getRhs()), std::pair(maximum.getRhs(), maximum.getLhs())})
       if (auto constant = tw::splatConstant(bound)) {
         if (*constant != 0)
           return {x, "relu", constantFault("the bound of relu", constant, 0)};

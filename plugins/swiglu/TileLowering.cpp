@@ -48,23 +48,25 @@ static Value activate(TileBuilder &s, StringRef activation, double alpha, Value 
 FailureOr<SmallVector<Value>> GluOp::lowerTile(OpBuilder &builder) {
   RankedTensorType type = getType();
   if (!type.hasStaticShape() || type.getElementTypeBitWidth() > 32)
-    return emitOpError("has no kernel form for a tile of type ") << type << ", wanted a static shape of f32 or narrower";
+    return emitOpError("has no kernel form for a tile of type ")
+           << type << ", wanted a static shape of f32 or narrower";
   TileBuilder t(builder, getLoc());
   Type element = type.getElementType();
   double alpha = getAlpha().convertToDouble(), offset = getUpOffset().convertToDouble();
-  Value y = t.elementwise({getGate(), getUp()}, t.empty(type.getShape(), element), [&](TileBuilder &s, ValueRange a) -> Value {
-    Value g = s.toF32(a[0]), u = s.toF32(a[1]);
-    if (std::optional<APFloat> limit = getLimit()) {
-      double bound = limit->convertToDouble();
-      g = atMost(s, g, bound);
-      u = atLeast(s, atMost(s, u, bound), -bound);
-    }
-    Value activated = activate(s, getActivation(), alpha, g);
-    if (offset != 0.0)
-      u = s.add(u, s.f32(offset));
-    Value product = s.mul(activated, u);
-    return element.isF32() ? product : arith::TruncFOp::create(s.b, s.loc, element, product).getResult();
-  });
+  Value y = t.elementwise(
+      {getGate(), getUp()}, t.empty(type.getShape(), element), [&](TileBuilder &s, ValueRange a) -> Value {
+        Value g = s.toF32(a[0]), u = s.toF32(a[1]);
+        if (std::optional<APFloat> limit = getLimit()) {
+          double bound = limit->convertToDouble();
+          g = atMost(s, g, bound);
+          u = atLeast(s, atMost(s, u, bound), -bound);
+        }
+        Value activated = activate(s, getActivation(), alpha, g);
+        if (offset != 0.0)
+          u = s.add(u, s.f32(offset));
+        Value product = s.mul(activated, u);
+        return element.isF32() ? product : arith::TruncFOp::create(s.b, s.loc, element, product).getResult();
+      });
   return SmallVector<Value>{y};
 }
 

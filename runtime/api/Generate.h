@@ -41,7 +41,7 @@ struct GenerateResult {
   double promptSeconds = 0;            ///< the prompt's step
   int64_t decodeSteps = 0;             ///< steps behind the prompt's
   int64_t decodedTokens = 0;           ///< tokens whose logits they gave: one a step, and what was drafted and accepted
-  std::vector<int64_t> draftedAt = {};  ///< tokens that the policy drafted, by place in the draft
+  std::vector<int64_t> draftedAt = {}; ///< tokens that the policy drafted, by place in the draft
   std::vector<int64_t> acceptedAt = {}; ///< of those; as long
   double decodeSeconds = 0;             ///< those steps and the sampling of all tokens
   tw_memory memory = {};                ///< at the end

@@ -37,10 +37,10 @@ typedef struct tw_abi_step {
   tw_abi_phase phase;
   void *context; /* the runtime's own */
 
-  int64_t rows;        /* N, without padding */
-  int64_t padded_rows; /* multiple of row_multiple */
-  int64_t sequences;   /* B */
-  int64_t logit_rows;  /* R; 0 when no row's logits are wanted (all but the last piece of a long prompt) */
+  int64_t rows;              /* N, without padding */
+  int64_t padded_rows;       /* multiple of row_multiple */
+  int64_t sequences;         /* B */
+  int64_t logit_rows;        /* R; 0 when no row's logits are wanted (all but the last piece of a long prompt) */
   int64_t padded_logit_rows; /* R up to a multiple of the variant's logit_row_multiple */
 
   const int32_t *tokens;    /* [padded_rows] */

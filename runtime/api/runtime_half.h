@@ -124,8 +124,8 @@ typedef struct tw_rt_half {
   void (*detach)(void *instance);
 
   /* A policy drafts tokens and judges them. NULL: the half has none. `options` are the user's words: one of the
-   * note's policies and, from the first ':' or ',' on, what the policy makes of them. Model and session outlive the policy; the session holds the text up
-   * to the last token, and the policy leaves it alone. */
+   * note's policies and, from the first ':' or ',' on, what the policy makes of them. Model and session outlive the
+   * policy; the session holds the text up to the last token, and the policy leaves it alone. */
   tw_status (*policy_create)(void *instance, tw_model *model, tw_session *session, const char *options,
                              tw_rt_policy **out, tw_rt_message *message);
   void (*policy_release)(tw_rt_policy *policy);

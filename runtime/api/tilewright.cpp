@@ -43,9 +43,9 @@ void need(bool holds, const char *message) {
     throw Error(TW_INVALID, message);
 }
 
-/// A caller's size-first struct as this build knows it. A shorter one, down to the `oldest` size there was, comes from an
-/// older header: what it lacks is zero. A longer one comes from a newer header: what it adds must be zero, or the caller
-/// wants something this build cannot do.
+/// A caller's size-first struct as this build knows it. A shorter one, down to the `oldest` size there was, comes from
+/// an older header: what it lacks is zero. A longer one comes from a newer header: what it adds must be zero, or the
+/// caller wants something this build cannot do.
 template <typename T> T readSized(const T *from, size_t oldest, const char *name) {
   size_t size;
   std::memcpy(&size, from, sizeof size);

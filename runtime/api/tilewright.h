@@ -41,7 +41,8 @@ typedef struct tw_model_options {
   tw_log_callback log; /* NULL: stderr. TILEWRIGHT_LOG=error|warning|info|debug sets the level (default: warning) */
   void *log_user;
   int32_t max_rows; /* rows of one compiled step, a longer prompt takes several; 0: 512 */
-  const char *kv_type; /* what the K/V caches hold: "f32" or "bf16" (numerics fast only); NULL: the artifact's own, f32 */
+  const char
+      *kv_type; /* what the K/V caches hold: "f32" or "bf16" (numerics fast only); NULL: the artifact's own, f32 */
 } tw_model_options;
 
 /* Message of the last failed call on this thread; never NULL, valid until the next call fails on this thread. */

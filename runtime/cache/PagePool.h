@@ -15,8 +15,8 @@ namespace tilewright {
 /// What K/V caches hold, as manifests and options spell it.
 enum class KvElement { F32, Bf16 };
 
-/// A page of one state buffer. f32: [heads][TW_PAGE_TOKENS][dim], or [heads][dim][TW_PAGE_TOKENS] when transposed. bf16:
-/// [heads][TW_PAGE_TOKENS / 2][dim][2], or [heads][ceil(dim / 2)][TW_PAGE_TOKENS][2].
+/// A page of one state buffer. f32: [heads][TW_PAGE_TOKENS][dim], or [heads][dim][TW_PAGE_TOKENS] when transposed.
+/// bf16: [heads][TW_PAGE_TOKENS / 2][dim][2], or [heads][ceil(dim / 2)][TW_PAGE_TOKENS][2].
 struct StateGeometry {
   uint64_t heads;
   uint64_t dim;

@@ -26,8 +26,8 @@ struct ArtifactOptions {
 class Artifact {
 public:
   /// Checks, in this order: the seal of model.so, its ELF structure, the manifest, that the weights file belongs to it,
-  /// the CPU level, that it has steps for the K/V element, and only then loads the code. Throws Error with NOT_FOUND, IO,
-  /// CORRUPT, INCOMPATIBLE, UNSUPPORTED or INVALID.
+  /// the CPU level, that it has steps for the K/V element, and only then loads the code. Throws Error with NOT_FOUND,
+  /// IO, CORRUPT, INCOMPATIBLE, UNSUPPORTED or INVALID.
   static std::unique_ptr<Artifact> load(const std::string &folder, const ArtifactOptions &options = {});
 
   /// The manifest alone, of any CPU's artifact: checks the seal of model.so and the manifest, loads nothing.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Any bytes as an artifact's manifest: refused with an error, or usable without further checks.
-#include "runtime/api/Error.h"
 #include "runtime/module/Manifest.h"
+#include "runtime/api/Error.h"
 #include "tests/unit/runtime/TemporaryFolder.h"
 #include "tests/unit/runtime/fake/FakeArtifact.h"
 

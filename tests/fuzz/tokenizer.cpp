@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Any bytes as text: encoding and decoding gives them back. The first byte chooses the pre-tokenizer rule.
-#include "runtime/tokenize/PreTokenizer.h"
 #include "runtime/tokenize/Tokenizer.h"
+#include "runtime/tokenize/PreTokenizer.h"
 #include "tests/unit/support/TestVocabulary.h"
 
 #include <cstdlib>

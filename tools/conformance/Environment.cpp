@@ -126,7 +126,8 @@ Finding Environment::loadPlugin() {
 }
 
 Finding Environment::readSamples() {
-  if (target.samples.empty() && plugin->dialects.empty() && plugin->passes.empty()) // all that it has is its runtime half
+  if (target.samples.empty() && plugin->dialects.empty() &&
+      plugin->passes.empty()) // all that it has is its runtime half
     return passed();
   if (target.samples.empty())
     return failed("the plugin carries no samples: add_tilewright_plugin(... SAMPLES samples.mlir)");

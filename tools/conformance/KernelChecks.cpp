@@ -357,8 +357,8 @@ Finding checkThreads(const Environment &environment, StringRef op) {
           return failed(where + ": " + llvm::toString(found.takeError()));
         for (size_t step = 0; first && step < found->size(); ++step)
           if (std::string wrong = difference((*found)[step], (*first)[step], same); !wrong.empty())
-            return failed(where + (again ? ", run again" : "") + ": other bits than before: " +
-                          stepText(*program, schedule, step) + ": " + wrong);
+            return failed(where + (again ? ", run again" : "") +
+                          ": other bits than before: " + stepText(*program, schedule, step) + ": " + wrong);
         first = std::move(*found);
       }
     }

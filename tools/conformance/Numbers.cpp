@@ -42,8 +42,8 @@ std::string difference(ArrayRef<RunValue> found, ArrayRef<RunValue> wanted, Nume
       return llvm::formatv("result {0}: found shape {1}, wanted {2}", i, shapeText(a->shape), shapeText(b->shape));
     for (int64_t k = 0; k < static_cast<int64_t>(a->integers.size()); ++k)
       if (a->integers[k] != b->integers[k])
-        return llvm::formatv("result {0} at {1}: found {2}, wanted {3}", i, reference::placeText(k, a->shape), a->integers[k],
-                             b->integers[k]);
+        return llvm::formatv("result {0} at {1}: found {2}, wanted {3}", i, reference::placeText(k, a->shape),
+                             a->integers[k], b->integers[k]);
     double worst = bound.absolute + bound.relative * reference::largestMagnitude(b->reals);
     const double allowed = worst;
     int64_t worstAt = -1;

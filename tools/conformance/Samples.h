@@ -55,9 +55,9 @@ struct DimSize {
 struct Fill {
   unsigned seed = 1;
   enum class Mask { Random, AllTrue, AllFalse, FirstOnly } mask = Mask::Random;
-  int nanArgument = -1;   ///< one element of this float argument is NaN
+  int nanArgument = -1;      ///< one element of this float argument is NaN
   std::vector<int64_t> past; ///< rows that each sequence's states hold already; lengths and positions go on from there
-  bool isGeneric = false; ///< no two floats of an argument are equal and none lies near a kink (gradients)
+  bool isGeneric = false;    ///< no two floats of an argument are equal and none lies near a kink (gradients)
 };
 
 /// A function of a good sample.

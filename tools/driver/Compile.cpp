@@ -3,9 +3,9 @@
 #include "tools/driver/Commands.h"
 #include "tools/driver/Compiler.h"
 #include "tools/driver/Manifest.h"
+#include "tools/driver/ModelCache.h"
 #include "tools/driver/OutputFolder.h"
 #include "tools/driver/Session.h"
-#include "tools/driver/ModelCache.h"
 
 #include "backends/cpu/Link.h"
 #include "frontend/graph/AtomicFile.h"

@@ -35,8 +35,8 @@ llvm::Expected<std::vector<const CpuLevel *>> levelsOf(llvm::ArrayRef<std::strin
 /// The strongest of them that runs here.
 llvm::Expected<const CpuLevel *> strongestOf(llvm::ArrayRef<std::string> targets);
 
-/// Fills the manifest's state table from the entry function's state arguments and returns where each begins. Fails with a
-/// diagnostic unless the function's logits are as wide as the vocabulary (which is set where the graph does not say).
+/// Fills the manifest's state table from the entry function's state arguments and returns where each begins. Fails with
+/// a diagnostic unless the function's logits are as wide as the vocabulary (which is set where the graph does not say).
 mlir::FailureOr<ProgramTables> describeStates(mlir::ModuleOp module, llvm::StringRef entry,
                                               artifact::ManifestT &manifest);
 
@@ -86,7 +86,8 @@ KernelCompiler ordinaryCompiler(const StageRegistry &stages, const PipelineOptio
 artifact::ManifestT describeModel(Session &session, llvm::StringRef numerics);
 
 /// Packs the weights, compiles the classes for each level and links: writes model.so and model.tww into `folder`.
-/// `compiled` is called when all kernels are there and may complete the manifest. Reports its own errors; the exit code.
+/// `compiled` is called when all kernels are there and may complete the manifest. Reports its own errors; the exit
+/// code.
 int writeArtifact(Session &session, llvm::MutableArrayRef<ClassProgram> classes,
                   llvm::ArrayRef<const CpuLevel *> levels, const KernelCompiler &compile, artifact::ManifestT &manifest,
                   const OutputFolder &folder, Progress &progress, llvm::function_ref<int()> compiled = nullptr);

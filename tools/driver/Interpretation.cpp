@@ -98,7 +98,8 @@ llvm::Expected<std::optional<Gap>> firstDifferentValue(Session &session, ModuleO
           if (!tensor || !wanted || !tensor->isFloat || tensor->shape != wanted->shape)
             continue;
           Gap gap;
-          int64_t at = firstDifference(wanted->reals, tensor->reals, tolerance * reference::largestMagnitude(wanted->reals), gap.largest);
+          int64_t at = firstDifference(wanted->reals, tensor->reals,
+                                       tolerance * reference::largestMagnitude(wanted->reals), gap.largest);
           if (at < 0)
             continue;
           auto technique = op->getAttrOfType<StringAttr>("tw.origin");

@@ -36,7 +36,8 @@ llvm::Expected<std::vector<const CpuLevel *>> levelsOf(ArrayRef<std::string> tar
         return level.takeError();
       wanted.insert(*level);
     } else if (target == "cuda" || target.starts_with("cuda:")) {
-      return llvm::createStringError("target '" + target + "' is not supported yet: kernels compile to PTX "
+      return llvm::createStringError("target '" + target +
+                                     "' is not supported yet: kernels compile to PTX "
                                      "(tilewright-compiler ptx), but nothing launches them");
     } else {
       return llvm::createStringError("unknown target '" + target + "'; wanted cpu, cpu:portable or cpu:LEVEL");

@@ -150,8 +150,7 @@ int listCache(const CacheOptions &options) {
   if (options.json)
     llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(list)));
   else
-    llvm::outs() << sizeText(total) << " of at most " << sizeText(*limit) << " in " << cacheFolder()
-                 << "\n";
+    llvm::outs() << sizeText(total) << " of at most " << sizeText(*limit) << " in " << cacheFolder() << "\n";
   return Success;
 }
 

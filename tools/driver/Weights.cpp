@@ -24,8 +24,9 @@ LogicalResult checkTables(ModuleOp module, StringRef entry, const artifact::Mani
     const bool isTokens = name == "tokens";
     const int64_t limit = isTokens ? manifest.vocab_size : manifest.context_length;
     if (limit > rows)
-      return function.emitError("the ") << name.getValue() << " are indices into a table of " << rows << " rows; the graph's "
-                                        << (isTokens ? "vocab_size" : "context_length") << " is " << limit;
+      return function.emitError("the ") << name.getValue() << " are indices into a table of " << rows
+                                        << " rows; the graph's " << (isTokens ? "vocab_size" : "context_length")
+                                        << " is " << limit;
   }
   return success();
 }

@@ -43,8 +43,9 @@ public:
                                                                   const FunctionOptions &options,
                                                                   llvm::StringRef shapeClass);
 
-  /// Runs the function. `step` has the sizes and tables of the step where it works on one: dimensions that count rows are
-  /// padded, and so are those of the results. Fails with diagnostics, also when a kernel wrote outside of its results.
+  /// Runs the function. `step` has the sizes and tables of the step where it works on one: dimensions that count rows
+  /// are padded, and so are those of the results. Fails with diagnostics, also when a kernel wrote outside of its
+  /// results.
   mlir::FailureOr<llvm::SmallVector<Memories>>
   run(llvm::ArrayRef<Memories> arguments, reference::WeightProvider &weights, const tw_abi_step *step = nullptr);
 

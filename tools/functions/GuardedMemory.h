@@ -14,8 +14,8 @@ namespace tilewright {
 /// that reads or writes outside ends the process with a fault; one that writes into the filling shows in `intact()`.
 class GuardedMemory {
 public:
-  /// All of it is filled so: what a kernel leaves out is NaN, and the pages are there before the kernel is timed. `name` is
-  /// told when the memory is left ("argument 2"); see `findGuarded`.
+  /// All of it is filled so: what a kernel leaves out is NaN, and the pages are there before the kernel is timed.
+  /// `name` is told when the memory is left ("argument 2"); see `findGuarded`.
   GuardedMemory(std::string name, size_t bytes);
   ~GuardedMemory();
   GuardedMemory(const GuardedMemory &) = delete;

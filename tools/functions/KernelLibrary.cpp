@@ -14,7 +14,7 @@ using namespace mlir;
 namespace tilewright {
 
 FailureOr<std::unique_ptr<KernelLibrary>> KernelLibrary::compile(ModuleOp program, const CpuLevel &level,
-                                                                const KernelStages &stages) {
+                                                                 const KernelStages &stages) {
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(program.getLoc());
   for (auto function : program.getOps<func::FuncOp>())
     if (function->hasAttr("tw.kernel"))

@@ -15,8 +15,8 @@ class StatePages {
 public:
   explicit StatePages(int64_t count);
 
-  /// Sequence b gets `added[b]` rows more; the tables are of tokens 0, none of whose logits is wanted. Nothing when there
-  /// are too few pages for it.
+  /// Sequence b gets `added[b]` rows more; the tables are of tokens 0, none of whose logits is wanted. Nothing when
+  /// there are too few pages for it.
   std::optional<StepTables> step(llvm::ArrayRef<int64_t> added, const ShapeClass &shapeClass);
 
 private:

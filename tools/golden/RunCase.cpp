@@ -74,8 +74,8 @@ Outputs compileAndRun(ModuleOp module, const GoldenCase &golden, const StageRegi
 /// give them.
 constexpr StringLiteral mayStayUnfused = "the weights themselves are asked for";
 
-/// Why a compiled case has not done what it should; empty when it has. `receipts` are the case's own. That no op runs in
-/// the interpreter needs no receipt: a program in which something is left beside dispatches does not run at all.
+/// Why a compiled case has not done what it should; empty when it has. `receipts` are the case's own. That no op runs
+/// in the interpreter needs no receipt: a program in which something is left beside dispatches does not run at all.
 std::string fusionFault(ArrayRef<Receipt> receipts) {
   // A place may hold several ops, for a case's graph has no locations: each excuse is one op's.
   std::map<std::pair<StringRef, StringRef>, int64_t> excused; // by function and location
@@ -109,7 +109,7 @@ struct Difference {
 Difference difference(const reference::Tensor &found, const GoldenTensor &wanted) {
   Difference largest;
   for (int64_t i = 0; i < found.size(); ++i) {
-    double error = wanted.isFloat                              ? reference::distance(found.reals[i], wanted.reals[i])
+    double error = wanted.isFloat                            ? reference::distance(found.reals[i], wanted.reals[i])
                    : found.integers[i] == wanted.integers[i] ? 0.0
                                                              : HUGE_VAL;
     if (error > largest.error)
@@ -127,8 +127,8 @@ CaseResult compare(const StoredCase &stored, ArrayRef<std::string> names, ArrayR
   std::string passed;
   for (auto [name, found] : llvm::zip_equal(names, outputs)) {
     const StoredCase::Output &output = stored.outputs.at(name);
-    double limit =
-        std::max(output.limit, contract.absolute + contract.relative * reference::largestMagnitude(output.wanted.reals));
+    double limit = std::max(output.limit,
+                            contract.absolute + contract.relative * reference::largestMagnitude(output.wanted.reals));
     if (found.shape != ArrayRef(output.wanted.shape) || found.isFloat != output.wanted.isFloat)
       return {Outcome::Failed, llvm::formatv("{0} has another shape or kind than is stored", name).str()};
     Difference worst = difference(found, output.wanted);

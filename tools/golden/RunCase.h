@@ -18,7 +18,8 @@ struct CaseResult {
 struct GoldenRun {
   bool compiled = false;            ///< the CPU backend, else the interpreter in f64
   std::string numerics = "precise"; ///< of the CPU backend
-  ReceiptCollector *receipts = nullptr; ///< of the context, for the CPU backend: attention must be fused; each run's are taken
+  ReceiptCollector *receipts =
+      nullptr; ///< of the context, for the CPU backend: attention must be fused; each run's are taken
 };
 
 CaseResult runCase(const StoredCase &stored, const GoldenRegistry &builders, const StageRegistry &stages,

@@ -22,8 +22,8 @@ struct Host {
   Host(const Host &) = delete;
   Host &operator=(const Host &) = delete;
 
-  /// Loads `explicitPlugins` (files or names) and what is installed, but for `without`. `executable`: this program's path.
-  /// Plugins found in a folder but refused are told on stderr as warnings; the error is for the explicit ones.
+  /// Loads `explicitPlugins` (files or names) and what is installed, but for `without`. `executable`: this program's
+  /// path. Plugins found in a folder but refused are told on stderr as warnings; the error is for the explicit ones.
   llvm::Error load(llvm::StringRef executable, llvm::ArrayRef<std::string> explicitPlugins,
                    llvm::ArrayRef<std::string> without = {});
 

@@ -69,9 +69,10 @@ int main(int argc, char **argv) {
       ->check(CLI::IsMember({"precise", "fast"}))
       ->capture_default_str();
   command->add_option("--receipts", compile.receipts, "Write what was fused, and what was not and why, as JSON");
-  command->add_option("--require-fused", compile.requireFused,
-                      "Fail unless every candidate of this kind was fused: attention, norm, feed_forward, rotary, ... (an unknown "
-                      "kind lists the known ones); repeatable");
+  command->add_option(
+      "--require-fused", compile.requireFused,
+      "Fail unless every candidate of this kind was fused: attention, norm, feed_forward, rotary, ... (an unknown "
+      "kind lists the known ones); repeatable");
   command->add_option("--dump-ir-after", compile.dumpAfter,
                       "Print the IR after a stage: import, simplify, recognise, share, differentiate, distribute, "
                       "fuse; tile (each shape class); bufferize, lower, emit (each kernel of each level and class)");
@@ -89,7 +90,8 @@ int main(int argc, char **argv) {
   });
 
   PtxOptions ptx;
-  command = app.add_subcommand("ptx", "Write the kernels of a model as PTX for sm_80, and list those without a form yet");
+  command =
+      app.add_subcommand("ptx", "Write the kernels of a model as PTX for sm_80, and list those without a form yet");
   command->add_option("model", ptx.input, ".twg or .gguf file")->required();
   command->add_option("-o,--output", ptx.output, "Folder to write CLASS.KERNEL.ptx to")->required();
   command->add_option("--numerics", ptx.numerics, "precise: f32 products; fast: in tf32, and quantised activations")
@@ -163,7 +165,8 @@ int main(int argc, char **argv) {
   command->require_subcommand(1);
   CLI::App *entries = command->add_subcommand("list", "List them with their sizes, the least recently used first");
   entries->add_flag("--json", cache.json, "Print JSON");
-  entries->footer("Example:\n  tilewright cache list\nTILEWRIGHT_CACHE_SIZE says how large the cache may get (50G); then the least recently used go.");
+  entries->footer("Example:\n  tilewright cache list\nTILEWRIGHT_CACHE_SIZE says how large the cache may get (50G); "
+                  "then the least recently used go.");
   entries->callback([&] { result = listCache(cache); });
   CLI::App *clean = command->add_subcommand("clean", "Remove them");
   clean->add_option("--keep", cache.keep, "Stop when the others are at most this large: 20G, 500M, ...");

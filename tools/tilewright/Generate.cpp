@@ -69,7 +69,8 @@ void writeIds(const std::string &path, const std::vector<int32_t> &prompt, const
 
 void printStatistics(const GenerateResult &result, tw_model *model) {
   auto description = nlohmann::json::parse(tw_model_describe(model));
-  std::fprintf(stderr, "\nprompt %lld tokens, %.1f tokens/s; decode %lld tokens, %.1f tokens/s; numerics %s, K/V "
+  std::fprintf(stderr,
+               "\nprompt %lld tokens, %.1f tokens/s; decode %lld tokens, %.1f tokens/s; numerics %s, K/V "
                "%s, %s\n",
                static_cast<long long>(result.promptTokens), result.promptTokensPerSecond(),
                static_cast<long long>(result.decodedTokens), result.decodeTokensPerSecond(),
@@ -83,8 +84,8 @@ void printStatistics(const GenerateResult &result, tw_model *model) {
                  static_cast<double>(result.decodedTokens) / static_cast<double>(result.decodeSteps));
     std::fprintf(stderr, "stood by place in the draft:");
     for (size_t i = 0; i < result.draftedAt.size(); ++i)
-      std::fprintf(stderr, " %.0f %%", 100.0 * static_cast<double>(result.acceptedAt[i]) /
-                                           static_cast<double>(result.draftedAt[i]));
+      std::fprintf(stderr, " %.0f %%",
+                   100.0 * static_cast<double>(result.acceptedAt[i]) / static_cast<double>(result.draftedAt[i]));
     std::fputc('\n', stderr);
   }
   std::fprintf(stderr, "memory: weights %.1f MB, caches %.1f MB, activations %.1f MB\n",
@@ -160,7 +161,8 @@ void addGenerate(CLI::App &app) {
   command->add_flag("--chat", options->chat, "Use the model's own chat template");
   command->add_option("--max-tokens", options->maxTokens, "New tokens at most; 0 prints the prompt")
       ->capture_default_str();
-  command->add_option("--max-length", options->maxLength, "Tokens of prompt and text at most; 0: what the context holds")
+  command
+      ->add_option("--max-length", options->maxLength, "Tokens of prompt and text at most; 0: what the context holds")
       ->capture_default_str();
   command->add_option("--temperature", options->sampling.temperature, "0 takes the most probable token")
       ->capture_default_str();

@@ -46,7 +46,8 @@ struct Candidates {
 void addLine(std::vector<Line> &lines, const Json &receipt) {
   std::string plugin = field(receipt, "plugin");
   Line line{field(receipt, "outcome"), (plugin.empty() ? "core" : plugin) + ": " + field(receipt, "pass"),
-            field(receipt, "reason"), field(receipt, "advice"), field(receipt, "stage"), {}};
+            field(receipt, "reason"),  field(receipt, "advice"),
+            field(receipt, "stage"),   {}};
   const std::string program = programOf(receipt);
   for (Line &known : lines) {
     Line same = known;

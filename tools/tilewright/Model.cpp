@@ -13,8 +13,9 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_option("--context", options.context, "Tokens a session may hold (default: the model's own)")
       ->check(CLI::PositiveNumber);
   command.add_option("--level", options.level, "Level of compiled code to run (default: the best this CPU has)");
-  command.add_option("--kv-type", options.kvType,
-                     "What the K/V caches hold; bf16 halves their memory, for models compiled with numerics fast")
+  command
+      .add_option("--kv-type", options.kvType,
+                  "What the K/V caches hold; bf16 halves their memory, for models compiled with numerics fast")
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str();
   command.add_option("--numerics", options.numerics, "precise or fast, when a model file is compiled first")

@@ -38,8 +38,8 @@ using SessionPointer = std::unique_ptr<tw_session, SessionDeleter>;
 ModelPointer loadModel(const ModelOptions &options);
 SessionPointer newSession(tw_model *model);
 
-/// Appends `tokens` and returns the logits of the wanted rows (all of them: [tokens, vocab]; else the last). `positions`
-/// is empty (they count on) or has one for each token.
+/// Appends `tokens` and returns the logits of the wanted rows (all of them: [tokens, vocab]; else the last).
+/// `positions` is empty (they count on) or has one for each token.
 std::vector<float> step(tw_model *model, tw_session *session, const std::vector<int32_t> &tokens, bool allRows = false,
                         const std::vector<int32_t> &positions = {});
 

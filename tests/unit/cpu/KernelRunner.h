@@ -35,8 +35,9 @@ inline mlir::MLIRContext &context() {
 class KernelLibrary {
 public:
   KernelLibrary(llvm::StringRef file, const CpuLevel &level)
-      : KernelLibrary(mlir::parseSourceFile<mlir::ModuleOp>((TILEWRIGHT_TEST_DATA "/unit/cpu/kernels/" + file).str(), &context()),
-                      file, level) {}
+      : KernelLibrary(
+            mlir::parseSourceFile<mlir::ModuleOp>((TILEWRIGHT_TEST_DATA "/unit/cpu/kernels/" + file).str(), &context()),
+            file, level) {}
   /// `what` names the module in failures.
   KernelLibrary(mlir::OwningOpRef<mlir::ModuleOp> module, llvm::StringRef what, const CpuLevel &level) {
     if (!module) {

@@ -11,8 +11,8 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-/// Copies, negated, the slice `sizes` of a tensor `shape` at `offsets` (that of dimension `along` is the chunk), of which
-/// the dimensions in `dropped` disappear, to the same slice of another.
+/// Copies, negated, the slice `sizes` of a tensor `shape` at `offsets` (that of dimension `along` is the chunk), of
+/// which the dimensions in `dropped` disappear, to the same slice of another.
 struct SliceCase {
   Dims shape, sizes, offsets;
   size_t along;
@@ -50,17 +50,16 @@ struct SliceCase {
     return "func.func @" + name + "(%a: " + memory + ", %b: " + memory + ", %low: index, %high: index) {\n" +
            "  %x = bufferization.to_tensor %a restrict : " + memory + " to " + whole + "\n" +
            "  %y = bufferization.to_tensor %b restrict writable : " + memory + " to " + whole + "\n" +
-           "  %c1 = arith.constant 1 : index\n" +
-           "  %z = scf.for %i = %low to %high step %c1 iter_args(%o = %y) -> (" + whole + ") {\n" +
-           "    %s = tensor.extract_slice %x" + at + " : " + whole + " to " + part + "\n" +
+           "  %c1 = arith.constant 1 : index\n" + "  %z = scf.for %i = %low to %high step %c1 iter_args(%o = %y) -> (" +
+           whole + ") {\n" + "    %s = tensor.extract_slice %x" + at + " : " + whole + " to " + part + "\n" +
            "    %d = tensor.extract_slice %o" + at + " : " + whole + " to " + part + "\n" +
-           "    %g = linalg.generic {indexing_maps = [" + map + ", " + map + "], iterator_types = [" + kinds + "]} ins(%s : " +
-           part + ") outs(%d : " + part + ") {\n    ^bb0(%in: f32, %out: f32):\n      %n = arith.negf %in : f32\n" +
-           "      linalg.yield %n : f32\n    } -> " + part + "\n" +
-           "    %p = tensor.insert_slice %g into %o" + at + " : " + part + " into " + whole + "\n" +
-           "    scf.yield %p : " + whole + "\n  }\n" +
-           "  bufferization.materialize_in_destination %z in restrict writable %b : (" + whole + ", " + memory + ") -> ()\n" +
-           "  return\n}\n";
+           "    %g = linalg.generic {indexing_maps = [" + map + ", " + map + "], iterator_types = [" + kinds +
+           "]} ins(%s : " + part + ") outs(%d : " + part +
+           ") {\n    ^bb0(%in: f32, %out: f32):\n      %n = arith.negf %in : f32\n" +
+           "      linalg.yield %n : f32\n    } -> " + part + "\n" + "    %p = tensor.insert_slice %g into %o" + at +
+           " : " + part + " into " + whole + "\n" + "    scf.yield %p : " + whole + "\n  }\n" +
+           "  bufferization.materialize_in_destination %z in restrict writable %b : (" + whole + ", " + memory +
+           ") -> ()\n" + "  return\n}\n";
   }
   /// What the destination, full of `b`, becomes.
   std::vector<float> expected(const std::vector<float> &a, std::vector<float> b) const {

@@ -289,7 +289,8 @@ TEST(Structure, Tokenizer) {
   EXPECT_EQ(damaged([](Tree &t) { t.tokenizer->tokens.clear(); }),
             "t.twg: tokenizer, tokens: found 0, wanted at least 1");
   EXPECT_EQ(damaged([](Tree &t) { t.tokenizer->kind = ""; }), "t.twg: tokenizer, kind: found '', wanted a name");
-  EXPECT_EQ(damaged([](Tree &t) { t.vocab_size = 2; }), "t.twg: vocab_size: found 2, wanted at least 3, the number of tokens");
+  EXPECT_EQ(damaged([](Tree &t) { t.vocab_size = 2; }),
+            "t.twg: vocab_size: found 2, wanted at least 3, the number of tokens");
   // Tables may be longer than the vocabulary.
   EXPECT_EQ(damaged([](Tree &t) { t.vocab_size = 4; }), "accepted");
 }

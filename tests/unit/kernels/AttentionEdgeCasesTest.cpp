@@ -37,8 +37,8 @@ struct Operand {
   const char *element = "f32";
 };
 
-/// The first result of attention over `operands` in all three ways, which must agree to `bound` with `want`. Scores are exact
-/// here; an exponential, the sums and the quotient may take 16 roundings of f32 (2^-24).
+/// The first result of attention over `operands` in all three ways, which must agree to `bound` with `want`. Scores are
+/// exact here; an exponential, the sums and the quotient may take 16 roundings of f32 (2^-24).
 void expect(std::vector<Operand> operands, const std::string &attributes, const Tensor &want, double bound = 1e-6) {
   std::string arguments, uses;
   std::vector<Tensor> inputs;
@@ -49,8 +49,8 @@ void expect(std::vector<Operand> operands, const std::string &attributes, const 
     inputs.push_back(operand.value);
   }
   std::string result = typeText(want.shape, operands[0].element);
-  std::string text = "func.func @f(" + arguments + ") -> " + result + " {\n  %y = tw.attention" + uses + " {" + attributes + "} -> " +
-                     result + "\n  return %y : " + result + "\n}\n";
+  std::string text = "func.func @f(" + arguments + ") -> " + result + " {\n  %y = tw.attention" + uses + " {" +
+                     attributes + "} -> " + result + "\n  return %y : " + result + "\n}\n";
   SCOPED_TRACE(text);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
   ASSERT_TRUE(module);
@@ -65,19 +65,22 @@ void expect(std::vector<Operand> operands, const std::string &attributes, const 
     ASSERT_TRUE(succeeded(compiled));
     auto got = (*compiled)->run(inputs);
     ASSERT_TRUE(succeeded(got));
-    EXPECT_TRUE(agrees((*got)[0], want, bound)) << "compiled from stage " << first << ", element 0 is "
-                                                << ((*got)[0].reals.empty() ? 0.0 : (*got)[0].reals[0]);
+    EXPECT_TRUE(agrees((*got)[0], want, bound))
+        << "compiled from stage " << first << ", element 0 is " << ((*got)[0].reals.empty() ? 0.0 : (*got)[0].reals[0]);
   }
 }
 
 TEST(AttentionEdgeCases, ARowWithoutKeysIsZero) {
-  Tensor v = floats({1, 1, 3, 4}, {1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4}), want = floats({1, 1, 2, 4}, {1, 1, 1, 1, 0, 0, 0, 0});
+  Tensor v = floats({1, 1, 3, 4}, {1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4}),
+         want = floats({1, 1, 2, 4}, {1, 1, 1, 1, 0, 0, 0, 0});
   for (const char *element : {"f32", "f16", "bf16"}) {
-    std::vector<Operand> qkv = {{"query", same({1, 1, 2, 4}, 0), element}, {"key", same({1, 1, 3, 4}, 1), element}, {"value", v, element}};
+    std::vector<Operand> qkv = {
+        {"query", same({1, 1, 2, 4}, 0), element}, {"key", same({1, 1, 3, 4}, 1), element}, {"value", v, element}};
     std::vector<Operand> masked = qkv, biased = qkv, together = qkv;
     masked.push_back({"mask", integers({1, 0, 0, 0, 0, 0}, {2, 3}), "i1"});
     expect(masked, "scale = 1.0 : f64", want, 0);
-    biased.push_back({"bias", floats({2, 3}, {0, -kInfinity, -kInfinity, -kInfinity, -kInfinity, -kInfinity}), element});
+    biased.push_back(
+        {"bias", floats({2, 3}, {0, -kInfinity, -kInfinity, -kInfinity, -kInfinity, -kInfinity}), element});
     expect(biased, "scale = 1.0 : f64", want, 0);
     // Causality and padding only together leave row 0 empty.
     together.push_back({"kv_start", integers({1}), "i32"});
@@ -87,23 +90,32 @@ TEST(AttentionEdgeCases, ARowWithoutKeysIsZero) {
 
 TEST(AttentionEdgeCases, TwoSaturatedMasksDoNotAddUp) {
   // Padding on the left and causality: rows of pads are zero, real rows are those of the two tokens alone.
-  expect({{"query", same({1, 1, 5, 8}, 0)}, {"key", same({1, 1, 5, 8}, 1)}, {"value", counting(5, 1)}, {"kv_start", integers({3}), "i32"}},
+  expect({{"query", same({1, 1, 5, 8}, 0)},
+          {"key", same({1, 1, 5, 8}, 1)},
+          {"value", counting(5, 1)},
+          {"kv_start", integers({3}), "i32"}},
          "scale = 1.0 : f64, causal = \"end\"", floats({1, 1, 5, 1}, {0, 0, 0, 3, 3.5}));
   // A finite fill stays a bias: all keys alike give the mean.
   double lowest = std::numeric_limits<float>::lowest();
-  expect({{"query", same({1, 1, 1, 8}, 0)}, {"key", same({1, 1, 4, 8}, 1)}, {"value", counting(4, 2)}, {"bias", same({1, 4}, lowest)}},
+  expect({{"query", same({1, 1, 1, 8}, 0)},
+          {"key", same({1, 1, 4, 8}, 1)},
+          {"value", counting(4, 2)},
+          {"bias", same({1, 4}, lowest)}},
          "scale = 1.0 : f64", same({1, 1, 1, 2}, 1.5));
 }
 
 TEST(AttentionEdgeCases, MoreQueriesThanKeys) {
-  std::vector<Operand> qkv = {{"query", same({1, 1, 5, 8}, 0)}, {"key", same({1, 1, 2, 8}, 1)}, {"value", counting(2, 1)}};
+  std::vector<Operand> qkv = {
+      {"query", same({1, 1, 5, 8}, 0)}, {"key", same({1, 1, 2, 8}, 1)}, {"value", counting(2, 1)}};
   expect(qkv, "scale = 1.0 : f64, causal = \"end\"", floats({1, 1, 5, 1}, {0, 0, 0, 0, 0.5}), 0);
-  std::vector<Operand> none = {{"query", same({1, 1, 5, 8}, 0)}, {"key", same({1, 1, 0, 8}, 1)}, {"value", counting(0, 1)}};
+  std::vector<Operand> none = {
+      {"query", same({1, 1, 5, 8}, 0)}, {"key", same({1, 1, 0, 8}, 1)}, {"value", counting(0, 1)}};
   expect(none, "scale = 1.0 : f64, causal = \"end\"", same({1, 1, 5, 1}, 0), 0);
 }
 
 TEST(AttentionEdgeCases, TheOffsetIsInTheGraph) {
-  std::vector<Operand> qkv = {{"query", same({1, 1, 2, 2}, 0)}, {"key", same({1, 1, 5, 2}, 1)}, {"value", counting(5, 1)}};
+  std::vector<Operand> qkv = {
+      {"query", same({1, 1, 2, 2}, 0)}, {"key", same({1, 1, 5, 2}, 1)}, {"value", counting(5, 1)}};
   expect(qkv, "scale = 1.0 : f64, causal = \"end\"", floats({1, 1, 2, 1}, {1.5, 2}));
   expect(qkv, "scale = 1.0 : f64, causal = \"start\", offset = 3 : i64", floats({1, 1, 2, 1}, {1.5, 2}));
   expect(qkv, "scale = 1.0 : f64, causal = \"start\"", floats({1, 1, 2, 1}, {0, 0.5}));
@@ -116,30 +128,37 @@ TEST(AttentionEdgeCases, HeadsOfAGroupStandTogether) {
       v.reals[i] = 10.0 * (i / 3 + 1);
     for (size_t i = 0; i < want.reals.size(); ++i)
       want.reals[i] = 10.0 * (i / 3 / (heads / kvHeads) + 1);
-    expect({{"query", same({1, heads, 3, 8}, 0)}, {"key", same({1, kvHeads, 3, 8}, 1)}, {"value", v}}, "scale = 1.0 : f64", want);
+    expect({{"query", same({1, heads, 3, 8}, 0)}, {"key", same({1, kvHeads, 3, 8}, 1)}, {"value", v}},
+           "scale = 1.0 : f64", want);
   }
 }
 
 TEST(AttentionEdgeCases, AWindowCountsTheOwnKey) {
   Tensor want = floats({1, 1, 10, 1}, {0, 0.5, 1, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5});
-  std::vector<Operand> qkv = {{"query", same({1, 1, 10, 8}, 0)}, {"key", same({1, 1, 10, 8}, 1)}, {"value", counting(10, 1)}};
+  std::vector<Operand> qkv = {
+      {"query", same({1, 1, 10, 8}, 0)}, {"key", same({1, 1, 10, 8}, 1)}, {"value", counting(10, 1)}};
   expect(qkv, "scale = 1.0 : f64, causal = \"end\", window = 4 : i64", want);
   // On both sides: 2 before, the own one, 2 behind.
   expect(qkv, "scale = 1.0 : f64, radius = 2 : i64", floats({1, 1, 10, 1}, {1, 1.5, 2, 3, 4, 5, 6, 7, 7.5, 8}));
 }
 
 TEST(AttentionEdgeCases, SoftCapsMatter) {
-  // Scores 0 and 200; capped by 50 the second is 49.966, and by 5 it is 5. The result is off by as much of itself as the
-  // capped score absolutely, by up to 50 times the error of tanh; four millionths are less than its contract's 1e-5.
+  // Scores 0 and 200; capped by 50 the second is 49.966, and by 5 it is 5. The result is off by as much of itself as
+  // the capped score absolutely, by up to 50 times the error of tanh; four millionths are less than its contract's
+  // 1e-5.
   for (double cap : {1.0, 5.0, 50.0}) {
     double capped = cap * std::tanh(200 / cap);
-    expect({{"query", same({1, 1, 1, 1}, 1)}, {"key", floats({1, 1, 2, 1}, {0, 200})}, {"value", floats({1, 1, 2, 1}, {1, 0})}},
-           "scale = 1.0 : f64, softcap = " + std::to_string(cap) + " : f64", floats({1, 1, 1, 1}, {1 / (1 + std::exp(capped))}), 2e-4);
+    expect({{"query", same({1, 1, 1, 1}, 1)},
+            {"key", floats({1, 1, 2, 1}, {0, 200})},
+            {"value", floats({1, 1, 2, 1}, {1, 0})}},
+           "scale = 1.0 : f64, softcap = " + std::to_string(cap) + " : f64",
+           floats({1, 1, 1, 1}, {1 / (1 + std::exp(capped))}), 2e-4);
   }
 }
 
 TEST(AttentionEdgeCases, SinksJoinTheDenominatorOnly) {
-  std::vector<Operand> qkv = {{"query", same({1, 2, 1, 4}, 0)}, {"key", same({1, 2, 1, 4}, 1)}, {"value", same({1, 2, 1, 1}, 1)}};
+  std::vector<Operand> qkv = {
+      {"query", same({1, 2, 1, 4}, 0)}, {"key", same({1, 2, 1, 4}, 1)}, {"value", same({1, 2, 1, 1}, 1)}};
   std::vector<Operand> sunk = qkv, none = qkv;
   sunk.push_back({"sinks", floats({2}, {0, 2})});
   expect(sunk, "scale = 1.0 : f64", floats({1, 2, 1, 1}, {0.5, 1 / (1 + std::exp(2))}));
@@ -150,7 +169,8 @@ TEST(AttentionEdgeCases, SinksJoinTheDenominatorOnly) {
 TEST(AttentionEdgeCases, HalvesDoNotOverflow) {
   for (const char *element : {"f16", "bf16"})
     for (double value : {256.0, 30.0})
-      expect({{"query", same({1, 1, 2, 128}, value), element}, {"key", same({1, 1, 2, 128}, value), element},
+      expect({{"query", same({1, 1, 2, 128}, value), element},
+              {"key", same({1, 1, 2, 128}, value), element},
               {"value", counting(2, 4), element}},
              "scale = 0.08838834764831845 : f64", same({1, 1, 2, 4}, 0.5), 0);
 }
@@ -161,17 +181,17 @@ TEST(AttentionEdgeCases, WhatHiddenKeysHoldDoesNotMatter) {
   for (size_t i = 60 * 8; i < k.reals.size(); ++i)
     k.reals[i] = v.reals[i] = kNan;
   for (int64_t rows : {3, 16})
-    expect({{"query", same({1, 1, rows, 8}, 0)}, {"key", k}, {"value", v}, {"kv_end", integers({60}), "i32"}}, "scale = 1.0 : f64",
-           same({1, 1, rows, 8}, 29.5), 1e-6);
+    expect({{"query", same({1, 1, rows, 8}, 0)}, {"key", k}, {"value", v}, {"kv_end", integers({60}), "i32"}},
+           "scale = 1.0 : f64", same({1, 1, rows, 8}, 29.5), 1e-6);
   Tensor future = counting(2, 1);
   future.reals[1] = kInfinity;
-  expect({{"query", same({1, 1, 2, 8}, 0)}, {"key", same({1, 1, 2, 8}, 1)}, {"value", future}}, "scale = 1.0 : f64, causal = \"end\"",
-         floats({1, 1, 2, 1}, {0, kInfinity}), 0);
+  expect({{"query", same({1, 1, 2, 8}, 0)}, {"key", same({1, 1, 2, 8}, 1)}, {"value", future}},
+         "scale = 1.0 : f64, causal = \"end\"", floats({1, 1, 2, 1}, {0, kInfinity}), 0);
   // A visible one is not lost.
   Tensor seen = counting(2, 1);
   seen.reals[1] = kNan;
-  expect({{"query", same({1, 1, 2, 8}, 0)}, {"key", same({1, 1, 2, 8}, 1)}, {"value", seen}}, "scale = 1.0 : f64, causal = \"end\"",
-         floats({1, 1, 2, 1}, {0, kNan}), 0);
+  expect({{"query", same({1, 1, 2, 8}, 0)}, {"key", same({1, 1, 2, 8}, 1)}, {"value", seen}},
+         "scale = 1.0 : f64, causal = \"end\"", floats({1, 1, 2, 1}, {0, kNan}), 0);
 }
 
 } // namespace

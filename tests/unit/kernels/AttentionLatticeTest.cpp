@@ -19,8 +19,8 @@ public:
 
   std::string function();
   std::vector<reference::Tensor> inputs();
-  /// Scores are sums of up to 80 products of up to 4: in f32 one is off by 320 * 2^-24 = 2e-5, and its probability by as
-  /// much of itself. Else five roundings of bf16 (2^-8), eight of f16 (2^-11).
+  /// Scores are sums of up to 80 products of up to 4: in f32 one is off by 320 * 2^-24 = 2e-5, and its probability by
+  /// as much of itself. Else five roundings of bf16 (2^-8), eight of f16 (2^-11).
   double bound() const { return element == "f32" ? 3e-5 : element == "bf16" ? 2e-2 : 4e-3; }
 
 private:
@@ -107,10 +107,11 @@ std::string Lattice::function() {
     add("cu_seqlens_kv", Kind::KeySegments, {segments + 1}, "i32");
   }
   if (chance(15))
-    operands += " score {\n  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):\n    %d = arith.subi %j, %i : i32\n"
-                "    %x = arith.addi %h, %b : i32\n    %y = arith.muli %d, %x : i32\n    %f = arith.sitofp %y : i32 to f32\n"
-                "    %c = arith.constant 0.01 : f32\n    %g = arith.mulf %f, %c : f32\n    %r = arith.addf %s, %g : f32\n"
-                "    tw.yield %r : f32\n  }";
+    operands +=
+        " score {\n  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):\n    %d = arith.subi %j, %i : i32\n"
+        "    %x = arith.addi %h, %b : i32\n    %y = arith.muli %d, %x : i32\n    %f = arith.sitofp %y : i32 to f32\n"
+        "    %c = arith.constant 0.01 : f32\n    %g = arith.mulf %f, %c : f32\n    %r = arith.addf %s, %g : f32\n"
+        "    tw.yield %r : f32\n  }";
   std::string attributes = "scale = " + std::string(chance(50) ? "0.3" : "1.0") + " : f64, layout = \"" + layout + "\"";
   const bool atEnd = causal && chance(60);
   if (causal) {
@@ -131,8 +132,8 @@ std::string Lattice::function() {
     results += ", " + typeText({batch, heads, queries}, "f32");
     names += ", %l";
   }
-  return "func.func @f(" + arguments + ") -> (" + results + ") {\n  " + names + " = tw.attention" + operands + " {" + attributes +
-         "} -> " + results + "\n  return " + names + " : " + results + "\n}\n";
+  return "func.func @f(" + arguments + ") -> (" + results + ") {\n  " + names + " = tw.attention" + operands + " {" +
+         attributes + "} -> " + results + "\n  return " + names + " : " + results + "\n}\n";
 }
 
 /// Few enough bits for every type.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Attention over paged states with windows, soft caps, sinks and NaN, core's kernel and the fused one, against plain arithmetic.
+// Attention over paged states with windows, soft caps, sinks and NaN, core's kernel and the fused one, against plain
+// arithmetic.
 #include "tests/unit/kernels/Batch.h"
 #include "tests/unit/kernels/Inputs.h"
 #include "tests/unit/kernels/ProgramRunner.h"
@@ -53,7 +54,8 @@ struct History {
 };
 
 /// Row of head `head` with query `q` over the first `last` keys of `history`.
-std::vector<double> attend(const Variant &v, const History &history, int64_t last, const float *q, int64_t head, double sink) {
+std::vector<double> attend(const Variant &v, const History &history, int64_t last, const float *q, int64_t head,
+                           double sink) {
   int64_t kv = head / (v.heads / v.headsKv), first = v.window ? std::max<int64_t>(0, last - v.window) : 0;
   std::vector<double> out(v.dimV);
   double sum = v.sinks ? std::exp(sink) : 0;
@@ -77,10 +79,12 @@ std::vector<double> attend(const Variant &v, const History &history, int64_t las
 } // namespace
 
 /// Compiles and runs a variant with states kept as `kvType`; no result is further than `bound` from plain arithmetic.
-static void compare(const Variant &v, const std::string &text, const CpuLevel &level, llvm::StringRef kvType, double bound) {
+static void compare(const Variant &v, const std::string &text, const CpuLevel &level, llvm::StringRef kvType,
+                    double bound) {
   std::map<std::string, std::unique_ptr<ProgramRunner>> runners;
   for (const ShapeClass &shapeClass : shapeClasses()) {
-    auto &runner = runners[shapeClass.name.str()] = std::make_unique<ProgramRunner>(text, "tile", shapeClass.name, "precise", level, kvType);
+    auto &runner = runners[shapeClass.name.str()] =
+        std::make_unique<ProgramRunner>(text, "tile", shapeClass.name, "precise", level, kvType);
     ASSERT_TRUE(runner->ready());
   }
   Batch batch(*runners["decode"], 16, v.headsKv, v.dim, v.valuesInKeys ? 0 : v.dimV, kvType == "bf16");
@@ -98,7 +102,9 @@ static void compare(const Variant &v, const std::string &text, const CpuLevel &l
   std::vector<History> histories(2);
   for (auto [first, second] : std::vector<std::pair<int, int>>{{131, 3}, {1, 1}, {2, 5}, {1, 63}, {1, 1}}) {
     int64_t added = first + second;
-    const ShapeClass &shapeClass = *findShapeClass(first == 1 && second == 1 ? "decode" : added <= 8 ? "small" : "prefill");
+    const ShapeClass &shapeClass = *findShapeClass(first == 1 && second == 1 ? "decode"
+                                                   : added <= 8              ? "small"
+                                                                             : "prefill");
     Step step = batch.step({std::vector<int32_t>(first), std::vector<int32_t>(second)}, shapeClass);
     std::vector<float> q = numbers(step.paddedRows * v.heads * v.dim), k = numbers(step.paddedRows * v.headsKv * v.dim),
                        values = numbers(step.paddedRows * v.headsKv * v.dimV);
@@ -107,9 +113,10 @@ static void compare(const Variant &v, const std::string &text, const CpuLevel &l
         std::copy_n(k.begin() + row * v.dim, v.dimV, values.begin() + row * v.dimV);
     q[(1 * v.heads + 1) * v.dim] = NAN; // row 1, head 1
     ProgramRunner &runner = *runners[shapeClass.name.str()];
-    std::vector<std::shared_ptr<Buffer>> arguments = {runner.table(q), runner.table(k), runner.table(values),
-                                                      runner.table(step.rowStart), runner.table(step.kvLen),
-                                                      runner.table(step.positions), runner.table(sinks), nullptr};
+    std::vector<std::shared_ptr<Buffer>> arguments = {runner.table(q),          runner.table(k),
+                                                      runner.table(values),     runner.table(step.rowStart),
+                                                      runner.table(step.kvLen), runner.table(step.positions),
+                                                      runner.table(sinks),      nullptr};
     if (v.valuesInKeys)
       arguments.erase(arguments.begin() + 2);
     auto result = runner.run("step", arguments, step);
@@ -117,7 +124,8 @@ static void compare(const Variant &v, const std::string &text, const CpuLevel &l
     for (int64_t row = 0; row < added; ++row) {
       History &history = histories[row >= first];
       history.keys.emplace_back(k.begin() + row * v.headsKv * v.dim, k.begin() + (row + 1) * v.headsKv * v.dim);
-      history.values.emplace_back(values.begin() + row * v.headsKv * v.dimV, values.begin() + (row + 1) * v.headsKv * v.dimV);
+      history.values.emplace_back(values.begin() + row * v.headsKv * v.dimV,
+                                  values.begin() + (row + 1) * v.headsKv * v.dimV);
     }
     double error = 0;
     for (int64_t row = 0; row < added; ++row) {
@@ -129,12 +137,14 @@ static void compare(const Variant &v, const std::string &text, const CpuLevel &l
           EXPECT_TRUE(std::all_of(got, got + v.dimV, [](float x) { return std::isnan(x); })) << "NaN in, a number out";
           continue;
         }
-        std::vector<double> want = attend(v, history, keys, q.data() + (row * v.heads + head) * v.dim, head, sinks[head]);
+        std::vector<double> want =
+            attend(v, history, keys, q.data() + (row * v.heads + head) * v.dim, head, sinks[head]);
         for (int64_t d = 0; d < v.dimV; ++d)
           error = std::isnan(got[d]) ? HUGE_VAL : std::max(error, std::fabs(got[d] - want[d]));
       }
     }
-    EXPECT_LE(error, bound) << level.name.str() << ", " << first << " and " << second << " rows, class " << shapeClass.name.str();
+    EXPECT_LE(error, bound) << level.name.str() << ", " << first << " and " << second << " rows, class "
+                            << shapeClass.name.str();
   }
 }
 
@@ -147,8 +157,8 @@ TEST_P(Attention, AgreesWithPlainArithmetic) {
 
 class PairedAttention : public testing::TestWithParam<Variant> {};
 
-// Queries, keys, values and weights are rounded to bf16; the bound is what the fused op states for numerics `fast`, of the
-// largest result.
+// Queries, keys, values and weights are rounded to bf16; the bound is what the fused op states for numerics `fast`, of
+// the largest result.
 TEST_P(PairedAttention, AgreesWithPlainArithmetic) {
   std::string text = programText(GetParam());
   if (!hasDialects(text))

@@ -49,8 +49,9 @@ public:
         s.logitIds.push_back(s.tokens.size() - 1);
       }
       for (int64_t i = 0; i < added; i += shapeClass.queryTile)
-        for (int64_t field : {int64_t(s.rowStart.back() + i), std::min(shapeClass.queryTile, added - i), sequence.length + i, length,
-                              int64_t(s.pages.size()), int64_t(sequence.pages.size()), int64_t(b), int64_t(0)})
+        for (int64_t field :
+             {int64_t(s.rowStart.back() + i), std::min(shapeClass.queryTile, added - i), sequence.length + i, length,
+              int64_t(s.pages.size()), int64_t(sequence.pages.size()), int64_t(b), int64_t(0)})
           s.tiles.push_back(field);
       for (int32_t page : sequence.pages)
         s.pages.push_back(page);

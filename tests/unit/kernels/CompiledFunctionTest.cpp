@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Plain functions of core ops, compiled, against the reference interpreter in f64: every op, element type and odd shape.
+// Plain functions of core ops, compiled, against the reference interpreter in f64: every op, element type and odd
+// shape.
 #include "tests/unit/kernels/FunctionCase.h"
 
 using namespace tilewright;
@@ -170,11 +171,17 @@ class Types : public testing::TestWithParam<const char *> {};
 class IntegerTypes : public testing::TestWithParam<const char *> {};
 
 TEST_P(Types, Elementwise) {
-  for (Shapes shapes : {Shapes{{3, 5}, {3, 5}}, {{1, 1}, {1, 1}}, {{0, 7}, {0, 7}}, {{2, 0}, {2, 0}}, {{7, 257}, {7, 257}}})
+  for (Shapes shapes :
+       {Shapes{{3, 5}, {3, 5}}, {{1, 1}, {1, 1}}, {{0, 7}, {0, 7}}, {{2, 0}, {2, 0}}, {{7, 257}, {7, 257}}})
     expectAgreement(withType(kElementwise, GetParam()), shapes, boundOf(GetParam()));
 }
 TEST_P(Types, Moves) {
-  for (Shapes shapes : {Shapes{{2, 3, 5}, {3}}, {{1, 1, 1}, {1}}, {{3, 1, 17}, {1}}, {{0, 2, 3}, {2}}, {{2, 9, 0}, {9}}, {{5, 33, 64}, {33}}})
+  for (Shapes shapes : {Shapes{{2, 3, 5}, {3}},
+                        {{1, 1, 1}, {1}},
+                        {{3, 1, 17}, {1}},
+                        {{0, 2, 3}, {2}},
+                        {{2, 9, 0}, {9}},
+                        {{5, 33, 64}, {33}}})
     expectAgreement(withType(kMoves, GetParam()), shapes, 0);
 }
 // Rows of half a register, an odd number of registers of them at once: each comes out where it belongs.
@@ -209,7 +216,8 @@ TEST_P(Types, Products) {
     expectAgreement(withType(kProducts, GetParam()), shapes, boundOf(GetParam()));
 }
 TEST_P(Types, Gather) {
-  for (Shapes shapes : {Shapes{{5, 3, 2}, {9}}, {{1, 1, 1}, {1}}, {{5, 3, 2}, {0}}, {{7, 33, 3}, {4}}, {{4, 0, 2}, {3}}})
+  for (Shapes shapes :
+       {Shapes{{5, 3, 2}, {9}}, {{1, 1, 1}, {1}}, {{5, 3, 2}, {0}}, {{7, 33, 3}, {4}}, {{4, 0, 2}, {3}}})
     expectAgreement(withType(kGather, GetParam()), shapes, 0, /*largestIndex=*/shapes[0][0]);
 }
 TEST_P(Types, GatherAtPlaces) {
@@ -218,7 +226,8 @@ TEST_P(Types, GatherAtPlaces) {
                         {{3, 33, 3}, {3, 17}, {3, 3, 1}},
                         {{2, 2, 3}, {2, 0}, {2, 3, 0}},
                         {{2, 2, 2}, {2, 3}, {2, 2, 3}}})
-    expectAgreement(withType(kGatherPlaces, GetParam()), shapes, 0, /*largestIndex=*/std::min(shapes[0][0], shapes[0][1]));
+    expectAgreement(withType(kGatherPlaces, GetParam()), shapes, 0,
+                    /*largestIndex=*/std::min(shapes[0][0], shapes[0][1]));
 }
 TEST_P(Types, Scalars) { expectAgreement(withType(kScalars, GetParam()), {{}, {}}, boundOf(GetParam())); }
 INSTANTIATE_TEST_SUITE_P(CompiledFunction, Types, testing::Values("f32", "bf16", "f16", "f64"));
@@ -230,8 +239,15 @@ TEST_P(IntegerTypes, Agree) {
 INSTANTIATE_TEST_SUITE_P(CompiledFunction, IntegerTypes, testing::Values("i32", "i64"));
 
 TEST(CompiledFunction, LinearByAPackedWeight) {
-  for (Shapes shapes : {Shapes{{2, 3, 32}, {48, 32}, {48}}, {{1, 1, 64}, {17, 64}, {17}}, {{1, 1, 32}, {64, 32}, {64}},
-                        {{1, 2, 64}, {32, 64}, {32}}, {{1, 3, 96}, {32, 96}, {32}}, {{3, 2, 60}, {33, 60}, {33}}, {{1, 2, 5}, {3, 5}, {3}}, {{1, 2, 0}, {3, 0}, {3}}, {{1, 2, 5}, {0, 5}, {0}}})
+  for (Shapes shapes : {Shapes{{2, 3, 32}, {48, 32}, {48}},
+                        {{1, 1, 64}, {17, 64}, {17}},
+                        {{1, 1, 32}, {64, 32}, {64}},
+                        {{1, 2, 64}, {32, 64}, {32}},
+                        {{1, 3, 96}, {32, 96}, {32}},
+                        {{3, 2, 60}, {33, 60}, {33}},
+                        {{1, 2, 5}, {3, 5}, {3}},
+                        {{1, 2, 0}, {3, 0}, {3}},
+                        {{1, 2, 5}, {0, 5}, {0}}})
     expectAgreement(kLinear, shapes, 1e-5);
 }
 
@@ -282,8 +298,11 @@ std::string errorOf(const char *text, const Shapes &shapes) {
 
 TEST(CompiledFunction, Errors) {
   EXPECT_NE(errorOf("func.func @g() { return }", {}).find("there is no function 'f'"), std::string::npos);
-  EXPECT_NE(errorOf("func.func @f(%s: !tw.state<tensor<?x1x4xf32>>) -> !tw.state<tensor<?x1x4xf32>> { return %s : !tw.state<tensor<?x1x4xf32>> }", {})
-                .find("it is no plain function"), std::string::npos);
+  EXPECT_NE(errorOf("func.func @f(%s: !tw.state<tensor<?x1x4xf32>>) -> !tw.state<tensor<?x1x4xf32>> { return %s : "
+                    "!tw.state<tensor<?x1x4xf32>> }",
+                    {})
+                .find("it is no plain function"),
+            std::string::npos);
   const char *add = R"(func.func @f(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
   %0 = tw.add %a, %b : tensor<?xf32>
   return %0 : tensor<?xf32>

@@ -31,7 +31,8 @@ std::string functionText(const Variant &v, const Sizes &s, llvm::StringRef type,
       shape.push_back(c == '1' ? 1 : c == 'B' ? s.batch : c == 'H' ? s.heads : c == 'T' ? s.queries : s.keys);
     return tensor(shape, element);
   };
-  std::string q = tensor({s.batch, s.heads, s.queries, s.dim}, type), k = tensor({s.batch, s.headsKv, s.keys, s.dim}, type);
+  std::string q = tensor({s.batch, s.heads, s.queries, s.dim}, type),
+              k = tensor({s.batch, s.headsKv, s.keys, s.dim}, type);
   std::string value = tensor({s.batch, s.headsKv, s.keys, s.dimV}, type);
   std::string arguments = "%q: " + q + ", %k: " + k + ", %v: " + value;
   std::string operands = "query(%q : " + q + ") key(%k : " + k + ") value(%v : " + value + ")";
@@ -46,8 +47,8 @@ std::string functionText(const Variant &v, const Sizes &s, llvm::StringRef type,
   if (v.sinks)
     add("sinks", tensor({s.heads}, type));
   std::string result = typeText({s.batch, s.heads, s.queries, s.dimV}, type);
-  return "func.func @f(" + arguments + ") -> " + result + " {\n  %y = tw.attention " + operands + " {scale = 0.4 : f64" +
-         v.attributes + "} -> " + result + "\n  return %y : " + result + "\n}\n";
+  return "func.func @f(" + arguments + ") -> " + result + " {\n  %y = tw.attention " + operands +
+         " {scale = 0.4 : f64" + v.attributes + "} -> " + result + "\n  return %y : " + result + "\n}\n";
 }
 
 const Variant kVariants[] = {
@@ -69,8 +70,12 @@ const Variant kVariants[] = {
 class DenseAttention : public testing::TestWithParam<Variant> {};
 
 TEST_P(DenseAttention, AgreesWithTheReference) {
-  for (Sizes sizes : {Sizes{2, 4, 2, 5, 7, 8, 6}, {1, 1, 1, 1, 1, 1, 1}, {1, 6, 2, 16, 130, 16, 32}, {2, 3, 3, 9, 4, 5, 3},
-                      {1, 2, 1, 3, 0, 4, 4}, {2, 2, 2, 0, 3, 4, 4}})
+  for (Sizes sizes : {Sizes{2, 4, 2, 5, 7, 8, 6},
+                      {1, 1, 1, 1, 1, 1, 1},
+                      {1, 6, 2, 16, 130, 16, 32},
+                      {2, 3, 3, 9, 4, 5, 3},
+                      {1, 2, 1, 3, 0, 4, 4},
+                      {2, 2, 2, 0, 3, 4, 4}})
     for (const char *type : {"f32", "bf16", "f16"}) {
       Shapes shapes;
       std::string text = functionText(GetParam(), sizes, type, shapes);

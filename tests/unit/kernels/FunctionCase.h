@@ -12,8 +12,8 @@ namespace tilewright::test {
 
 using Shapes = std::vector<std::vector<int64_t>>;
 
-/// What results may be off by, as a share of the largest: in f32 and f64 what the contract of products and elementwise ops
-/// allows (ir/tw/Numerics.cpp), else five roundings of bf16 (2^-8) and six of f16 (2^-11).
+/// What results may be off by, as a share of the largest: in f32 and f64 what the contract of products and elementwise
+/// ops allows (ir/tw/Numerics.cpp), else five roundings of bf16 (2^-8) and six of f16 (2^-11).
 inline double boundOf(llvm::StringRef type) { return type == "bf16" ? 2e-2 : type == "f16" ? 3e-3 : 1e-5; }
 
 /// "tensor<2x3xf32>"
@@ -33,8 +33,8 @@ inline reference::Tensor integers(std::vector<int64_t> numbers, std::vector<int6
   return tensor;
 }
 
-/// Where `got` is first not `want`, in words; empty when it is: the same shape, integers equal, floats within `bound` of
-/// the largest, NaN and infinities the same.
+/// Where `got` is first not `want`, in words; empty when it is: the same shape, integers equal, floats within `bound`
+/// of the largest, NaN and infinities the same.
 inline std::string firstDisagreement(const reference::Tensor &got, const reference::Tensor &want, double bound) {
   if (got.shape != want.shape || got.isFloat != want.isFloat)
     return "found another shape or kind";
@@ -79,7 +79,8 @@ interpret(mlir::ModuleOp module, const std::vector<reference::Tensor> &inputs, l
 }
 
 /// Random arguments: floats from -2 to 2 as their type holds them, integers below `largestIndex`, booleans.
-inline std::vector<reference::Tensor> randomInputs(mlir::func::FuncOp function, const Shapes &shapes, int64_t largestIndex) {
+inline std::vector<reference::Tensor> randomInputs(mlir::func::FuncOp function, const Shapes &shapes,
+                                                   int64_t largestIndex) {
   std::mt19937 random(7);
   std::vector<reference::Tensor> inputs;
   for (auto [type, shape] : llvm::zip_equal(function.getArgumentTypes(), shapes)) {

@@ -24,8 +24,14 @@ struct Variant {
 std::string programText(const Variant &v) {
   std::string text = inputText("layer.mlir");
   const ModelShape &s = v.shape;
-  for (auto [word, number] : std::vector<std::pair<const char *, int64_t>>{{"E", s.embedding}, {"H", s.heads}, {"K", s.headsKv},
-        {"D", s.dim}, {"F", s.hidden}, {"V", s.vocabulary}, {"HD", s.heads * s.dim}, {"KD", s.headsKv * s.dim}})
+  for (auto [word, number] : std::vector<std::pair<const char *, int64_t>>{{"E", s.embedding},
+                                                                           {"H", s.heads},
+                                                                           {"K", s.headsKv},
+                                                                           {"D", s.dim},
+                                                                           {"F", s.hidden},
+                                                                           {"V", s.vocabulary},
+                                                                           {"HD", s.heads * s.dim},
+                                                                           {"KD", s.headsKv * s.dim}})
     text = replaced(text, word, std::to_string(number));
   return inputText(std::string("weight-") + v.weight + ".mlir") + text;
 }
@@ -105,7 +111,8 @@ TEST_P(Layer, AgreesWithPlainArithmetic) {
 
   std::map<std::string, std::unique_ptr<ProgramRunner>> runners;
   for (const ShapeClass &shapeClass : shapeClasses()) {
-    auto &runner = runners[shapeClass.name.str()] = std::make_unique<ProgramRunner>(text, v.stage, shapeClass.name, v.numerics, *level);
+    auto &runner = runners[shapeClass.name.str()] =
+        std::make_unique<ProgramRunner>(text, v.stage, shapeClass.name, v.numerics, *level);
     ASSERT_TRUE(runner->ready());
     for (auto &[name, bytes] : weights.bytes)
       runner->setWeight(name, bytes);
@@ -116,10 +123,13 @@ TEST_P(Layer, AgreesWithPlainArithmetic) {
   std::vector<ReferenceModel> reference(2, ReferenceModel(s, weights.numbers));
 
   std::mt19937 random(5);
-  // Two prompts of odd lengths in one batch (the first crosses a page), some rows at once, single rows, a page's last rows.
+  // Two prompts of odd lengths in one batch (the first crosses a page), some rows at once, single rows, a page's last
+  // rows.
   for (auto [first, second] : std::vector<std::pair<int, int>>{{67, 5}, {1, 1}, {3, 2}, {1, 1}, {1, 56}, {1, 2}}) {
     int64_t rows = first + second;
-    const ShapeClass &shapeClass = *findShapeClass(first == 1 && second == 1 ? "decode" : rows <= 8 ? "small" : "prefill");
+    const ShapeClass &shapeClass = *findShapeClass(first == 1 && second == 1 ? "decode"
+                                                   : rows <= 8               ? "small"
+                                                                             : "prefill");
     std::vector<std::vector<int32_t>> tokens(2);
     for (int i = 0; i < first; ++i)
       tokens[0].push_back(random() % s.vocabulary);
@@ -128,8 +138,10 @@ TEST_P(Layer, AgreesWithPlainArithmetic) {
     Step step = batch.step(tokens, shapeClass);
     ProgramRunner &runner = *runners[shapeClass.name.str()];
     auto table = [&](const std::vector<int32_t> &data) { return runner.table(data); };
-    auto logits = runner.run("step", {table(step.tokens), table(step.positions), table(step.rowStart), table(step.kvLen),
-                                      table(step.logitIds), nullptr}, step);
+    auto logits = runner.run("step",
+                             {table(step.tokens), table(step.positions), table(step.rowStart), table(step.kvLen),
+                              table(step.logitIds), nullptr},
+                             step);
     ASSERT_TRUE(logits);
     double error = 0, largest = 1e-30;
     int64_t row = 0;
@@ -166,7 +178,8 @@ static const Variant variants[] = {
     {"q8_0_fast", {192, 6, 3, 64, 256, 199}, "q8_0", "fuse", "fast", 3e-2},
 };
 
-INSTANTIATE_TEST_SUITE_P(Variants, Layer, testing::Combine(testing::ValuesIn(variants), testing::ValuesIn(hostCpuLevels())),
+INSTANTIATE_TEST_SUITE_P(Variants, Layer,
+                         testing::Combine(testing::ValuesIn(variants), testing::ValuesIn(hostCpuLevels())),
                          [](const testing::TestParamInfo<std::tuple<Variant, const CpuLevel *>> &info) {
                            return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param)->name.str();
                          });

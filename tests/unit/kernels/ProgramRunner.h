@@ -73,8 +73,8 @@ struct Step {
 
 class ProgramRunner {
 public:
-  ProgramRunner(llvm::StringRef text, llvm::StringRef firstStage, llvm::StringRef shapeClass, llvm::StringRef numerics, const CpuLevel &level,
-                llvm::StringRef kvType = "f32") {
+  ProgramRunner(llvm::StringRef text, llvm::StringRef firstStage, llvm::StringRef shapeClass, llvm::StringRef numerics,
+                const CpuLevel &level, llvm::StringRef kvType = "f32") {
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
     if (!module) {
       ADD_FAILURE() << "cannot parse the program";
@@ -144,7 +144,8 @@ public:
   std::vector<std::shared_ptr<Buffer>> pools;
 
   /// Runs function `name`; arguments as the entry has them. Returns its first result.
-  std::shared_ptr<Buffer> run(llvm::StringRef name, llvm::ArrayRef<std::shared_ptr<Buffer>> arguments, const Step &step) {
+  std::shared_ptr<Buffer> run(llvm::StringRef name, llvm::ArrayRef<std::shared_ptr<Buffer>> arguments,
+                              const Step &step) {
     current = &step;
     auto results = call(module->lookupSymbol<mlir::func::FuncOp>(name), arguments);
     for (auto &live : all)
@@ -179,7 +180,8 @@ private:
     return 0;
   }
 
-  std::vector<std::shared_ptr<Buffer>> call(mlir::func::FuncOp function, llvm::ArrayRef<std::shared_ptr<Buffer>> arguments) {
+  std::vector<std::shared_ptr<Buffer>> call(mlir::func::FuncOp function,
+                                            llvm::ArrayRef<std::shared_ptr<Buffer>> arguments) {
     llvm::DenseMap<mlir::Value, std::shared_ptr<Buffer>> values;
     for (auto [value, argument] : llvm::zip_equal(function.getArguments(), arguments))
       values[value] = argument;

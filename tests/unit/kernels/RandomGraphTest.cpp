@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Optimisation does not change an answer: random graphs of 10 to 40 pieces, each as it is, behind each pass of the
-// graph level alone, behind all of them, and compiled with and without them. All values stay within [-1, 1] and no piece
-// makes more than a few times as much of a difference, so that rounding stays small. TILEWRIGHT_RANDOM_GRAPHS=N compares N graphs.
+// graph level alone, behind all of them, and compiled with and without them. All values stay within [-1, 1] and no
+// piece makes more than a few times as much of a difference, so that rounding stays small. TILEWRIGHT_RANDOM_GRAPHS=N
+// compares N graphs.
 #include "tests/unit/kernels/FunctionCase.h"
 
 #include "ir/tw/Layers.h"
@@ -184,8 +185,8 @@ void compareGraph(unsigned seed) {
   const Tensors &want = *interpreted;
   ASSERT_EQ(want.size(), 4u);
 
-  // What passes do to a graph is exact but for the order of sums. Compiled, up to 40 pieces round to f32, and those behind
-  // pass it on: some 1600 times 2^-24.
+  // What passes do to a graph is exact but for the order of sums. Compiled, up to 40 pieces round to f32, and those
+  // behind pass it on: some 1600 times 2^-24.
   constexpr double kExact = 1e-9, kRounded = 1e-4;
   for (const StagePass &pass : host().stages.all()) {
     if (!llvm::is_contained({"simplify", "recognise", "share", "fuse"}, pass.stage))

@@ -18,7 +18,8 @@ using Row = std::vector<double>;
 /// One sequence's keys and values, and what its rows become.
 class ReferenceModel {
 public:
-  ReferenceModel(ModelShape shape, const std::map<std::string, std::vector<double>> &weights) : s(shape), weights(weights) {}
+  ReferenceModel(ModelShape shape, const std::map<std::string, std::vector<double>> &weights)
+      : s(shape), weights(weights) {}
 
   /// The logits behind the next token of the sequence.
   Row next(int32_t token) {

@@ -12,7 +12,8 @@ static void expectNoOverlap(const std::vector<LiveBuffer> &buffers, const Interf
     EXPECT_LE(plan.offsets[i] + buffers[i].size, plan.size);
     for (size_t j = i + 1; j < buffers.size(); ++j) {
       bool together = buffers[i].first <= buffers[j].last && buffers[j].first <= buffers[i].last;
-      bool apart = plan.offsets[i] + buffers[i].size <= plan.offsets[j] || plan.offsets[j] + buffers[j].size <= plan.offsets[i];
+      bool apart =
+          plan.offsets[i] + buffers[i].size <= plan.offsets[j] || plan.offsets[j] + buffers[j].size <= plan.offsets[i];
       EXPECT_TRUE(!together || apart) << "buffers " << i << " and " << j << " overlap";
     }
   }

@@ -108,8 +108,9 @@ TEST_F(ReceiptsTest, RequiredKindIsFused) {
 TEST_F(ReceiptsTest, AMissedCandidateIsAnErrorWithItsReason) {
   receipt::done(f, "some-plugin-fuse", "attention", "by tiles");
   receipt::missed(g, "some-plugin-fuse", "attention", "the form is dense", "use a state");
-  EXPECT_EQ(required("attention"), "--require-fused=attention: not fused:\n  model.twg:9: some-plugin-fuse: the form is dense\n"
-                                   "    to change: use a state");
+  EXPECT_EQ(required("attention"),
+            "--require-fused=attention: not fused:\n  model.twg:9: some-plugin-fuse: the form is dense\n"
+            "    to change: use a state");
 }
 
 TEST_F(ReceiptsTest, WhatAnotherPassOfTheStageDidAtTheSamePlaceIsNotMissed) {
@@ -121,7 +122,8 @@ TEST_F(ReceiptsTest, WhatAnotherPassOfTheStageDidAtTheSamePlaceIsNotMissed) {
 TEST_F(ReceiptsTest, TheLatestStageDecides) {
   receipt::done(f, "some-plugin-recognise", "attention", "raised");
   receipt::missed(f, "some-plugin-fuse", "attention", "no such form", "");
-  EXPECT_EQ(required("attention"), "--require-fused=attention: not fused:\n  model.twg:3:7: some-plugin-fuse: no such form");
+  EXPECT_EQ(required("attention"),
+            "--require-fused=attention: not fused:\n  model.twg:3:7: some-plugin-fuse: no such form");
   receipt::missed(g, "some-plugin-recognise", "norm", "not quite", "");
   receipt::done(g, "some-plugin-fuse", "norm", "one sweep");
   EXPECT_EQ(required("norm"), "");
@@ -140,8 +142,9 @@ TEST_F(ReceiptsTest, EachScopeCounts) {
 
 TEST_F(ReceiptsTest, NoCandidateIsAnError) {
   receipt::done(f, "some-plugin-fuse", "norm", "one sweep");
-  EXPECT_EQ(required("attention"), "--require-fused=attention: no pass met a candidate of this kind (is the plugin that "
-                                   "makes or fuses it loaded?)");
+  EXPECT_EQ(required("attention"),
+            "--require-fused=attention: no pass met a candidate of this kind (is the plugin that "
+            "makes or fuses it loaded?)");
 }
 
 TEST_F(ReceiptsTest, KindsAreCoresAndPlugins) {
@@ -149,7 +152,8 @@ TEST_F(ReceiptsTest, KindsAreCoresAndPlugins) {
     EXPECT_FALSE(checkReceiptKind(kind.name, registry)) << kind.name.str();
   EXPECT_FALSE(checkReceiptKind("talking_heads", registry));
   EXPECT_EQ(llvm::toString(checkReceiptKind("atention", registry)),
-            "unknown kind 'atention' of receipts; wanted one of attention, softmax, shared_heads, norm, feed_forward, rotary, "
+            "unknown kind 'atention' of receipts; wanted one of attention, softmax, shared_heads, norm, feed_forward, "
+            "rotary, "
             "residual, elementwise, integer_products, weights, reference_form, talking_heads");
 }
 

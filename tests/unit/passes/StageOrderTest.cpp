@@ -35,7 +35,8 @@ TEST(Order, NamesACycleInEdgeOrder) {
   EXPECT_EQ(topologicalOrder(1, {{0, 0}}).cycle, (Numbers{0}));
 }
 
-StagePass pass(const char *stage, const char *name, std::vector<std::string> before = {}, std::vector<std::string> after = {}) {
+StagePass pass(const char *stage, const char *name, std::vector<std::string> before = {},
+               std::vector<std::string> after = {}) {
   return {stage, name, std::move(before), std::move(after), {}, {}};
 }
 

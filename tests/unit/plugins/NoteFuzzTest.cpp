@@ -35,8 +35,9 @@ protected:
     if (plugins.empty())
       GTEST_SKIP() << "no plugin was built into " << folder;
     // The smallest, so that the loops stay short.
-    good = read(*std::min_element(plugins.begin(), plugins.end(),
-                                  [](const fs::path &a, const fs::path &b) { return fs::file_size(a) < fs::file_size(b); }));
+    good = read(*std::min_element(plugins.begin(), plugins.end(), [](const fs::path &a, const fs::path &b) {
+      return fs::file_size(a) < fs::file_size(b);
+    }));
     path = testing::TempDir() + "/note-fuzz-" + std::to_string(getpid()) + ".so";
   }
   void TearDown() override {

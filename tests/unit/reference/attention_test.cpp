@@ -165,7 +165,8 @@ void raggedEqualsDense(Attention &test, int64_t heads, int64_t kvHeads, std::opt
               sinkOperand = llvm::formatv(" sinks(%sinks : tensor<{0}xf32>)", heads);
   if (!sinks)
     sinkOperand.clear();
-  std::string keys = llvm::formatv("tensor<?x{0}x16xf32>", kvHeads), values = llvm::formatv(", tensor<?x{0}x8xf32>", kvHeads);
+  std::string keys = llvm::formatv("tensor<?x{0}x16xf32>", kvHeads),
+              values = llvm::formatv(", tensor<?x{0}x8xf32>", kvHeads);
   std::string state = "!tw.state<" + keys + (valuesInKeys ? "" : values) + ">";
   std::string ragged = llvm::formatv(R"(
 func.func @main(%q: tensor<?x{0}x16xf32>, %k: tensor<?x{1}x16xf32>, %v: tensor<?x{1}x8xf32>, %s: {2}, %r: tensor<?xi32>,
@@ -175,8 +176,8 @@ func.func @main(%q: tensor<?x{0}x16xf32>, %k: tensor<?x{1}x16xf32>, %v: tensor<?
        positions(%p : tensor<?xi32>){4} {{{5}} -> tensor<?x{0}x8xf32>
   return %y, %s1 : tensor<?x{0}x8xf32>, {2}
 })",
-                                     heads, kvHeads, state, sinkArgument, sinkOperand, options, valuesInKeys ? "" : ", %v",
-                                     valuesInKeys ? "" : values);
+                                     heads, kvHeads, state, sinkArgument, sinkOperand, options,
+                                     valuesInKeys ? "" : ", %v", valuesInKeys ? "" : values);
   std::string dense = llvm::formatv(R"(
 func.func @main(%q: tensor<1x{0}x?x16xf32>, %k: tensor<1x{1}x?x16xf32>, %v: tensor<1x{1}x?x8xf32>{2}) -> tensor<1x{0}x?x8xf32> {{
   %y = tw.attention query(%q : tensor<1x{0}x?x16xf32>) key(%k : tensor<1x{1}x?x16xf32>) value(%v : tensor<1x{1}x?x8xf32>){3}

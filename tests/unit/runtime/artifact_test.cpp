@@ -258,7 +258,10 @@ TEST(Artifact, NamesWhatIsWrongInTheManifest) {
       {[](auto &m) { m.levels[0]->steps[0]->kv_element = "i8"; }, TW_CORRUPT,
        "level 'plain': step 'step_one': kv_element 'i8', wanted 'f32' or 'bf16'"},
       {[](auto &m) { m.levels[0]->steps[1]->kv_element = "bf16"; }, TW_CORRUPT, "level 'plain': no step for"},
-      {[](auto &m) { m.kv_element = "bf16"; m.levels[1]->steps[0]->kv_element = m.levels[1]->steps[1]->kv_element = "f32"; },
+      {[](auto &m) {
+         m.kv_element = "bf16";
+         m.levels[1]->steps[0]->kv_element = m.levels[1]->steps[1]->kv_element = "f32";
+       },
        TW_CORRUPT, "level 'dreamt': no step for 1 rows with K/V caches of bf16"},
       {[](auto &m) { m.page_tokens = 32; }, TW_INCOMPATIBLE, "pages of 32 tokens, this runtime keeps pages of 64"},
       {[](auto &m) { m.context_length = 0; }, TW_CORRUPT, "context_length 0"},

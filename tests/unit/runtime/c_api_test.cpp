@@ -93,11 +93,14 @@ TEST(CInterface, RefusesBadOptions) {
   expectError(tw_model_load(folder.c_str(), nullptr, nullptr), TW_INVALID, "out is NULL");
 
   // A caller with the first version's header: what it lacks is as if zero.
-  EXPECT_EQ(loadWith(folder, [](auto &o) {
-              o.size = offsetof(tw_model_options, kv_type);
-              o.kv_type = "nonsense behind the struct's end";
-            }), TW_OK);
-  expectError(loadWith(folder, [](auto &o) { o.kv_type = "bf16"; }), TW_UNSUPPORTED, "has no steps for K/V caches of bf16");
+  EXPECT_EQ(loadWith(folder,
+                     [](auto &o) {
+                       o.size = offsetof(tw_model_options, kv_type);
+                       o.kv_type = "nonsense behind the struct's end";
+                     }),
+            TW_OK);
+  expectError(loadWith(folder, [](auto &o) { o.kv_type = "bf16"; }), TW_UNSUPPORTED,
+              "has no steps for K/V caches of bf16");
 
   // A caller with a newer header: zeros in what it adds are fine, anything else is not understood.
   struct Newer {

@@ -109,8 +109,7 @@ TEST(Step, TakesPositionsFromTheCaller) {
     for (int i = 0; i < 70; ++i)
       positions.push_back(i % 3 == 0 ? FAKE_CONTEXT - 1 - i : 5);
     std::vector<float> logits(FAKE_VOCAB);
-    tw_step_request request = {sizeof request, session, tokens.data(),    70, nullptr,
-                               0,              logits.data(), positions.data()};
+    tw_step_request request = {sizeof request, session, tokens.data(), 70, nullptr, 0, logits.data(), positions.data()};
     ASSERT_EQ(tw_step(model, &request, 1), TW_OK) << tw_last_error();
     EXPECT_EQ(logits, fakeLogits(tokens, 1, positions));
 
@@ -184,9 +183,10 @@ TEST(Step, LeavesNoTraceOfAFailure) {
     // In a batch the innocent session stays as it was, too.
     std::vector<float> logits(2 * FAKE_VOCAB);
     const std::vector<int32_t> good = {1, 2, 3};
-    const tw_step_request both[2] = {{sizeof(tw_step_request), other, good.data(), 3, nullptr, 0, logits.data(), nullptr},
-                                     {sizeof(tw_step_request), session, bad.data(), static_cast<int64_t>(bad.size()),
-                                      nullptr, 0, &logits[FAKE_VOCAB], nullptr}};
+    const tw_step_request both[2] = {
+        {sizeof(tw_step_request), other, good.data(), 3, nullptr, 0, logits.data(), nullptr},
+        {sizeof(tw_step_request), session, bad.data(), static_cast<int64_t>(bad.size()), nullptr, 0,
+         &logits[FAKE_VOCAB], nullptr}};
     EXPECT_EQ(tw_step(model, both, 2), TW_INTERNAL);
     EXPECT_EQ(other.length(), 0);
 

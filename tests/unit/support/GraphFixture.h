@@ -13,8 +13,8 @@
 
 namespace tilewright::test {
 
-/// Functions: 0 "layer" (x, w, cache) with one op of two groups and a region, 1 "main" that calls it. Weights: 0 "w" inline,
-/// 1 "big" in w.bin. Values of "main": 0 input, 1 cache, 2 w, 3 big, 4 and 5 the call's results.
+/// Functions: 0 "layer" (x, w, cache) with one op of two groups and a region, 1 "main" that calls it. Weights: 0 "w"
+/// inline, 1 "big" in w.bin. Values of "main": 0 input, 1 cache, 2 w, 3 big, 4 and 5 the call's results.
 inline std::vector<uint8_t> sampleGraph() {
   GraphBuilder builder("test");
   builder.setName("sample");

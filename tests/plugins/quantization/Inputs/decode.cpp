@@ -19,8 +19,8 @@ static std::vector<char> read(const char *path) {
 int main(int argc, char **argv) {
   if (argc != 4)
     return 2;
-  for (FormatKind kind : {FormatKind::Q4_0, FormatKind::Q4_1, FormatKind::Q8_0, FormatKind::F16, FormatKind::BF16,
-                          FormatKind::Int8}) {
+  for (FormatKind kind :
+       {FormatKind::Q4_0, FormatKind::Q4_1, FormatKind::Q8_0, FormatKind::F16, FormatKind::BF16, FormatKind::Int8}) {
     const Format &f = format(kind);
     if (std::string(argv[1]) != f.name)
       continue;

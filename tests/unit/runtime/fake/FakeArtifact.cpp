@@ -81,7 +81,8 @@ int valueValue(int token, int position, int layer, int head, int d) {
 
 float fakeScale(uint32_t seed, int v) { return static_cast<float>((static_cast<uint32_t>(v) * 7u + seed) % 16u); }
 
-std::vector<float> fakeLogits(const std::vector<int32_t> &tokens, uint32_t seed, const std::vector<int32_t> &positions) {
+std::vector<float> fakeLogits(const std::vector<int32_t> &tokens, uint32_t seed,
+                              const std::vector<int32_t> &positions) {
   const auto positionOf = [&](size_t j) { return positions.empty() ? static_cast<int>(j) : positions[j]; };
   float sum = 0;
   for (size_t j = 0; j < tokens.size(); ++j)

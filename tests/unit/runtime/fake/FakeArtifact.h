@@ -33,7 +33,8 @@ std::vector<uint8_t> withSection(std::vector<uint8_t> elf, const std::string &na
 /// The weight the fake model multiplies logits by.
 float fakeScale(uint32_t seed, int v);
 
-/// Logits [FAKE_VOCAB] after the last of `tokens`, computed without pages, phases or chunks. No `positions`: they count.
+/// Logits [FAKE_VOCAB] after the last of `tokens`, computed without pages, phases or chunks. No `positions`: they
+/// count.
 std::vector<float> fakeLogits(const std::vector<int32_t> &tokens, uint32_t seed = 1,
                               const std::vector<int32_t> &positions = {});
 

@@ -1,4 +1,4 @@
 // No licence here.
-#include "frontend/graph/Graph.h"
 #include "Other.h"
+#include "frontend/graph/Graph.h"
 #include "runtime/api/layout.h"
