@@ -220,7 +220,12 @@ llvm::Error ReceiptCollector::install(mlir::MLIRContext &context, const StageReg
 
 /// Functions may be worked on by several threads: order by function, keeping each pass's own order within one.
 static std::vector<Receipt> byFunction(std::vector<Receipt> receipts) {
-  llvm::stable_sort(receipts, [](const Receipt &a, const Receipt &b) { return a.function < b.function; });
+  std::map<std::string, std::vector<Receipt>> byName;
+  for (Receipt &receipt : receipts)
+    byName[receipt.function].push_back(std::move(receipt));
+  receipts.clear();
+  for (auto &[function, ofFunction] : byName)
+    llvm::append_range(receipts, ofFunction);
   return receipts;
 }
 
