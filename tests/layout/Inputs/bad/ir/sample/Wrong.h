@@ -1,4 +1,4 @@
 // No licence here.
-#include "Other.h"
 #include "frontend/graph/Graph.h"
+#include "Other.h"
 #include "runtime/api/layout.h"
