@@ -283,11 +283,13 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("has ") << sizes.heads << " query heads and " << sizes.kvHeads
                                << " key/value heads, wanted a static multiple of at least one";
   // (C3)
+  // Kernels compute with them, their reciprocals and their products with log2(e) in f32.
+  auto staysNumber = [](double value) { return std::isfinite(static_cast<float>(2 * value)); };
   double softcap = getSoftcap() ? getSoftcap()->convertToDouble() : 0.0;
-  if (!getScale().isFinite())
-    return emitOpError("scale is ") << getScaleAttr() << ", wanted a finite number";
-  if (!std::isfinite(softcap) || softcap < 0)
-    return emitOpError("softcap is ") << getSoftcapAttr() << ", wanted a finite number >= 0";
+  if (!staysNumber(getScale().convertToDouble()))
+    return emitOpError("scale is ") << getScaleAttr() << ", wanted a finite number of f32's range";
+  if (softcap != 0 && !(softcap > 0 && staysNumber(softcap) && staysNumber(1 / softcap)))
+    return emitOpError("softcap is ") << getSoftcapAttr() << ", wanted 0 for none or a number above 0 of f32's range";
   // (C4)
   if (getWindow() && *getWindow() < 1)
     return emitOpError("window is ") << *getWindow() << ", wanted at least 1";

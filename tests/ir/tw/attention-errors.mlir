@@ -54,7 +54,7 @@ func.func @attention_c2_heads(%q: tensor<2x6x4x8xf32>, %k: tensor<2x4x5x8xf32>) 
 // -----
 
 func.func @attention_c3_scale(%q: tensor<2x6x4x8xf32>) {
-  // expected-error@+1 {{wanted a finite number}}
+  // expected-error@+1 {{scale is 0x7FF0000000000000 : f64, wanted a finite number of f32's range}}
   %0 = tw.attention query(%q : tensor<2x6x4x8xf32>) key(%q : tensor<2x6x4x8xf32>) value(%q : tensor<2x6x4x8xf32>)
        {scale = 0x7FF0000000000000 : f64} -> tensor<2x6x4x8xf32>
   return
@@ -62,11 +62,67 @@ func.func @attention_c3_scale(%q: tensor<2x6x4x8xf32>) {
 
 // -----
 
-func.func @attention_c3_softcap(%q: tensor<2x6x4x8xf32>) {
-  // expected-error@+1 {{softcap is -1.000000e+00 : f64, wanted a finite number >= 0}}
+func.func @attention_c3_scale_beyond_f32(%q: tensor<2x6x4x8xf32>) {
+  // expected-error@+1 {{scale is 9.9999999999999994E+38 : f64, wanted a finite number of f32's range}}
   %0 = tw.attention query(%q : tensor<2x6x4x8xf32>) key(%q : tensor<2x6x4x8xf32>) value(%q : tensor<2x6x4x8xf32>)
-       {scale = 1.0 : f64, softcap = -1.0 : f64} -> tensor<2x6x4x8xf32>
+       {scale = 1.0e+39 : f64} -> tensor<2x6x4x8xf32>
   return
+}
+
+// -----
+
+func.func @attention_c3_softcap_negative(%q: tensor<2x6x4x8xf32>) {
+  // expected-error@+1 {{softcap is -5.000000e+00 : f64, wanted 0 for none or a number above 0 of f32's range}}
+  %0 = tw.attention query(%q : tensor<2x6x4x8xf32>) key(%q : tensor<2x6x4x8xf32>) value(%q : tensor<2x6x4x8xf32>)
+       {scale = 1.0 : f64, softcap = -5.0 : f64} -> tensor<2x6x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3_softcap_nan(%q: tensor<2x6x4x8xf32>) {
+  // expected-error@+1 {{softcap is 0x7FF8000000000000 : f64, wanted 0 for none or a number above 0 of f32's range}}
+  %0 = tw.attention query(%q : tensor<2x6x4x8xf32>) key(%q : tensor<2x6x4x8xf32>) value(%q : tensor<2x6x4x8xf32>)
+       {scale = 1.0 : f64, softcap = 0x7FF8000000000000 : f64} -> tensor<2x6x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3_softcap_infinite(%q: tensor<2x6x4x8xf32>) {
+  // expected-error@+1 {{softcap is 0x7FF0000000000000 : f64, wanted 0 for none or a number above 0 of f32's range}}
+  %0 = tw.attention query(%q : tensor<2x6x4x8xf32>) key(%q : tensor<2x6x4x8xf32>) value(%q : tensor<2x6x4x8xf32>)
+       {scale = 1.0 : f64, softcap = 0x7FF0000000000000 : f64} -> tensor<2x6x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3_softcap_beyond_f32(%q: tensor<2x6x4x8xf32>) {
+  // expected-error@+1 {{softcap is 1.000000e+300 : f64, wanted 0 for none or a number above 0 of f32's range}}
+  %0 = tw.attention query(%q : tensor<2x6x4x8xf32>) key(%q : tensor<2x6x4x8xf32>) value(%q : tensor<2x6x4x8xf32>)
+       {scale = 1.0 : f64, softcap = 1.0e+300 : f64} -> tensor<2x6x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3_softcap_without_reciprocal(%q: tensor<2x6x4x8xf32>) {
+  // expected-error@+1 {{softcap is 1.000000e-310 : f64, wanted 0 for none or a number above 0 of f32's range}}
+  %0 = tw.attention query(%q : tensor<2x6x4x8xf32>) key(%q : tensor<2x6x4x8xf32>) value(%q : tensor<2x6x4x8xf32>)
+       {scale = 1.0 : f64, softcap = 1.0e-310 : f64} -> tensor<2x6x4x8xf32>
+  return
+}
+
+// -----
+
+// None, and 0 for none.
+func.func @attention_c3_without_softcap(%q: tensor<2x6x4x8xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>) {
+  %0 = tw.attention query(%q : tensor<2x6x4x8xf32>) key(%q : tensor<2x6x4x8xf32>) value(%q : tensor<2x6x4x8xf32>)
+       {scale = 1.0 : f64} -> tensor<2x6x4x8xf32>
+  %1 = tw.attention query(%q : tensor<2x6x4x8xf32>) key(%q : tensor<2x6x4x8xf32>) value(%q : tensor<2x6x4x8xf32>)
+       {scale = 1.0 : f64, softcap = 0.0 : f64} -> tensor<2x6x4x8xf32>
+  return %0, %1 : tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>
 }
 
 // -----

@@ -156,6 +156,37 @@ TEST(AttentionEdgeCases, SoftCapsMatter) {
   }
 }
 
+TEST(AttentionEdgeCases, ASoftCapOfZeroIsNone) {
+  std::vector<Operand> qkv = {{"query", same({1, 1, 1, 1}, 1)},
+                              {"key", floats({1, 1, 2, 1}, {0, 200})},
+                              {"value", floats({1, 1, 2, 1}, {2, 1})}};
+  expect(qkv, "scale = 1.0 : f64, softcap = 0.0 : f64", same({1, 1, 1, 1}, 1));
+  expect(qkv, "scale = 1.0 : f64", same({1, 1, 1, 1}, 1));
+  // The smallest and largest that are taken: scores of nothing, and scores as they are.
+  expect(qkv, "scale = 1.0 : f64, softcap = 1.0e-37 : f64", floats({1, 1, 1, 1}, {1.5}));
+  expect(qkv, "scale = 0.01 : f64, softcap = 1.0e+37 : f64", floats({1, 1, 1, 1}, {1 + 1 / (1 + std::exp(2.0))}), 1e-5);
+}
+
+// A row without a key inside of tiles whose other rows have some, at lengths around those of tiles.
+TEST(AttentionEdgeCases, RowsWithoutKeysAmongOthers) {
+  for (int64_t rows : {1, 16, 65})
+    for (int64_t keys : {1, 16, 65}) {
+      Tensor mask = Tensor::ints({rows, keys}), want = Tensor::floats({1, 1, rows, 4});
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t seen = row % 3 == 1 || rows == 1 ? -1 : row * 5 % keys; // the one key that the row sees
+        for (int64_t key = 0; key < keys; ++key)
+          mask.integers[row * keys + key] = key == seen;
+        for (int64_t i = 0; i < 4; ++i)
+          want.reals[row * 4 + i] = seen < 0 ? 0 : static_cast<double>(seen);
+      }
+      expect({{"query", same({1, 1, rows, 8}, 1)},
+              {"key", same({1, 1, keys, 8}, 1)},
+              {"value", counting(keys, 4)},
+              {"mask", mask, "i1"}},
+             "scale = 1.0 : f64", want, 0);
+    }
+}
+
 TEST(AttentionEdgeCases, SinksJoinTheDenominatorOnly) {
   std::vector<Operand> qkv = {
       {"query", same({1, 2, 1, 4}, 0)}, {"key", same({1, 2, 1, 4}, 1)}, {"value", same({1, 2, 1, 1}, 1)}};
