@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -155,29 +156,109 @@ std::optional<std::string> readSafetensors(const std::string &path, SafetensorsF
   }
 }
 
-void writeSafetensors(const std::string &path, const TensorMap &tensors) {
+namespace {
+
+/// A file that takes its name when it is whole.
+class NewFile {
+public:
+  explicit NewFile(const std::string &path)
+      : path(path), temporary(path + ".tmp" + std::to_string(getpid())), file(std::fopen(temporary.c_str(), "wb")) {
+    if (!file)
+      fail();
+  }
+  ~NewFile() {
+    if (!file)
+      return;
+    std::fclose(file);
+    std::remove(temporary.c_str());
+  }
+  NewFile(const NewFile &) = delete;
+
+  void write(const void *bytes, size_t count) {
+    if (std::fwrite(bytes, 1, count, file) != count)
+      fail();
+  }
+  void commit() {
+    if (std::fflush(file) != 0 || fsync(fileno(file)) != 0 || std::rename(temporary.c_str(), path.c_str()) != 0)
+      fail();
+    std::fclose(file); // all of it is on the disk
+    file = nullptr;
+  }
+
+private:
+  [[noreturn]] void fail() { throw std::runtime_error(path + ": cannot be written: " + std::strerror(errno)); }
+
+  const std::string path, temporary;
+  std::FILE *file;
+};
+
+uint64_t byteSize(const TensorSource &tensor) {
+  uint64_t bytes = bytesOf(tensor.dtype);
+  for (int64_t extent : tensor.shape)
+    if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes))
+      throw std::runtime_error("tensor '" + tensor.name + "': its size overflows");
+  return bytes;
+}
+
+void writeAll(const std::string &path, std::vector<TensorSource> tensors,
+              const std::map<std::string, std::string> &metadata) {
+  // Large elements first, so that every tensor is aligned to its own.
+  std::sort(tensors.begin(), tensors.end(), [](const TensorSource &a, const TensorSource &b) {
+    const uint64_t left = bytesOf(a.dtype), right = bytesOf(b.dtype);
+    return left != right ? left > right : a.name < b.name;
+  });
   json header = json::object();
+  if (!metadata.empty())
+    header["__metadata__"] = metadata;
   uint64_t at = 0;
-  for (const auto &[name, tensor] : tensors) {
-    header[name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {at, at + tensor.bytes.size()}}};
-    at += tensor.bytes.size();
+  for (const TensorSource &tensor : tensors) {
+    if (header.contains(tensor.name))
+      throw std::runtime_error(path + ": cannot be written: the format has no second tensor '" + tensor.name + "'");
+    const uint64_t bytes = byteSize(tensor);
+    header[tensor.name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {at, at + bytes}}};
+    at += bytes;
   }
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const uint64_t length = text.size();
 
-  const std::string temporary = path + ".tmp" + std::to_string(getpid());
-  std::FILE *file = std::fopen(temporary.c_str(), "wb");
-  if (!file)
-    throw std::runtime_error(path + ": cannot be written: " + std::strerror(errno));
-  bool ok = std::fwrite(&length, 8, 1, file) == 1 && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  NewFile file(path);
+  file.write(&length, sizeof length);
+  file.write(text.data(), text.size());
+  for (const TensorSource &tensor : tensors) {
+    uint64_t written = 0;
+    std::optional<std::string> problem = tensor.write([&](const void *bytes, size_t count) {
+      file.write(bytes, count);
+      written += count;
+    });
+    if (problem)
+      throw std::runtime_error("tensor '" + tensor.name + "': " + *problem);
+    if (written != byteSize(tensor))
+      throw std::runtime_error("tensor '" + tensor.name + "': has " + std::to_string(written) +
+                               " bytes; its shape and dtype want " + std::to_string(byteSize(tensor)));
+  }
+  file.commit();
+}
+
+} // namespace
+
+void writeSafetensors(const std::string &path, const TensorMap &tensors) {
+  std::vector<TensorSource> sources;
   for (const auto &[name, tensor] : tensors)
-    ok = ok && std::fwrite(tensor.bytes.data(), 1, tensor.bytes.size(), file) == tensor.bytes.size();
-  ok = std::fclose(file) == 0 && ok;
-  if (!ok || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::string reason = std::strerror(errno);
-    std::remove(temporary.c_str());
-    throw std::runtime_error(path + ": cannot be written: " + reason);
+    sources.push_back({name, tensor.dtype, tensor.shape, [&tensor](const TensorSource::Sink &sink) {
+                         sink(tensor.bytes.data(), tensor.bytes.size());
+                         return std::optional<std::string>();
+                       }});
+  writeAll(path, std::move(sources), {});
+}
+
+std::optional<std::string> writeSafetensors(const std::string &path, std::vector<TensorSource> tensors,
+                                            const std::map<std::string, std::string> &metadata) noexcept {
+  try {
+    writeAll(path, std::move(tensors), metadata);
+    return std::nullopt;
+  } catch (const std::exception &error) {
+    return error.what();
   }
 }
 

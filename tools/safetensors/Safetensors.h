@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -40,5 +41,19 @@ std::optional<std::string> readSafetensors(const std::string &path, SafetensorsF
 
 /// Writes to a temporary name and renames; throws std::runtime_error and leaves nothing behind when that fails.
 void writeSafetensors(const std::string &path, const TensorMap &tensors);
+
+/// A tensor whose bytes are made while they are written.
+struct TensorSource {
+  using Sink = std::function<void(const void *bytes, size_t count)>;
+
+  std::string name, dtype;
+  std::vector<int64_t> shape;
+  /// Hands the bytes to the sink, from the first to the last; nothing, or why it cannot.
+  std::function<std::optional<std::string>(const Sink &)> write;
+};
+
+/// The same for tensors one at a time, for callers without exceptions: nothing, or the error. Names differ.
+std::optional<std::string> writeSafetensors(const std::string &path, std::vector<TensorSource> tensors,
+                                            const std::map<std::string, std::string> &metadata) noexcept;
 
 } // namespace tilewright

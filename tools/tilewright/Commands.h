@@ -30,7 +30,7 @@ void addBench(CLI::App &app);
 void addTokenize(CLI::App &app);
 void addInspect(CLI::App &app);
 
-/// Commands that tilewright-compiler does: import, compile, verify, plugins; their arguments go to it as they are.
+/// Commands that tilewright-compiler does, with what they do; their arguments go to it as they are.
 extern const char *const compilerCommands[][2];
 bool isCompilerCommand(const std::string &name);
 /// Replaces this process by tilewright-compiler; returns only on failure.

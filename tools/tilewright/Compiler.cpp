@@ -19,6 +19,7 @@ namespace tilewright::cli {
 
 const char *const compilerCommands[][2] = {{"import", "Turn a model file into a graph (.twg)"},
                                            {"compile", "Compile a graph ahead of time"},
+                                           {"export", "Write a graph's weights as a safetensors file"},
                                            {"verify", "Compare a compiled model with the reference"},
                                            {"reference", "Write text with the reference interpreter"},
                                            {"plugins", "List, check and begin plugins"},

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares an exported safetensors file with the GGUF file it came from, tensor by tensor and bit by bit.
+
+exported.py MODEL.gguf EXPORTED.safetensors keep|f32|f16|bf16 GOLDEN
+
+The GGUF file is read and its blocks are decoded here, by their description; "keep" wants floats as they are, all else in f32.
+"""
+import os
+import struct
+import sys
+
+source, exported, dtype, golden = sys.argv[1:]
+sys.path.insert(0, golden)
+from fill import Case  # noqa: E402
+
+data = open(source, "rb").read()
+at = 0
+
+
+def take(form):
+    global at
+    values = struct.unpack_from("<" + form, data, at)
+    at += struct.calcsize("<" + form)
+    return values[0] if len(values) == 1 else values
+
+
+def text():
+    global at
+    length = take("Q")
+    at += length
+    return data[at - length : at].decode()
+
+
+def skip(kind):
+    global at
+    if kind == 8:
+        text()
+    elif kind == 9:
+        inner, count = take("IQ")
+        for _ in range(count):
+            skip(inner)
+    else:
+        at += {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}[kind]
+
+
+def half(raw):
+    return struct.unpack("<e", raw)[0]
+
+
+def block(kind, raw):
+    """The 32 numbers of a block, exact."""
+    if kind == 8:  # Q8_0
+        return [half(raw[:2]) * q for q in struct.unpack("<32b", raw[2:])]
+    low, high = [b & 15 for b in raw[-16:]], [b >> 4 for b in raw[-16:]]
+    if kind == 2:  # Q4_0
+        return [half(raw[:2]) * (q - 8) for q in low + high]
+    return [half(raw[:2]) * q + half(raw[2:4]) for q in low + high]  # Q4_1
+
+
+WIDTH = {2: 18, 3: 20, 8: 34}
+FLOATS = {0: ("F32", 4), 1: ("F16", 2), 30: ("BF16", 2)}
+
+
+def numbers(kind, raw):
+    if kind == 0:
+        return list(struct.unpack(f"<{len(raw) // 4}f", raw))
+    if kind == 1:
+        return list(struct.unpack(f"<{len(raw) // 2}e", raw))
+    if kind == 30:
+        return [struct.unpack("<f", b"\0\0" + raw[i : i + 2])[0] for i in range(0, len(raw), 2)]
+    return [x for i in range(0, len(raw), WIDTH[kind]) for x in block(kind, raw[i : i + WIDTH[kind]])]
+
+
+def packed(values, name):
+    if name == "F32":
+        return struct.pack(f"<{len(values)}f", *values)
+    values = struct.unpack(f"<{len(values)}f", struct.pack(f"<{len(values)}f", *values))  # through f32
+    if name == "F16":
+        return struct.pack(f"<{len(values)}e", *values)
+    bits = [struct.unpack("<I", struct.pack("<f", x))[0] for x in values]
+    return b"".join(struct.pack("<H", (x + 0x7FFF + (x >> 16 & 1)) >> 16) for x in bits)
+
+
+_, version, count, entries = take("4sIQQ")
+for _ in range(entries):
+    text()
+    skip(take("I"))
+tensors = {}
+for _ in range(count):
+    name, rank = text(), take("I")
+    shape = [take("Q") for _ in range(rank)][::-1]
+    kind, offset = take("IQ")
+    tensors[name] = (shape, kind, offset)
+start = (at + 31) // 32 * 32
+
+case = Case(exported)
+if set(case.entries) != set(tensors):
+    sys.exit(f"other tensors: {sorted(set(case.entries) ^ set(tensors))}")
+for name, (shape, kind, offset) in tensors.items():
+    elements = 1
+    for extent in shape:
+        elements *= extent
+    length = elements * FLOATS[kind][1] if kind in FLOATS else elements // 32 * WIDTH[kind]
+    raw = data[start + offset : start + offset + length]
+    wanted = dtype.upper() if dtype != "keep" else FLOATS.get(kind, ("F32",))[0]
+    entry = case.entries[name]
+    if entry["shape"] != shape or entry["dtype"] != wanted:
+        sys.exit(f"{name} is {entry['dtype']} {entry['shape']}, wanted {wanted} {shape}")
+    if case.raw(name) != (raw if kind in FLOATS and wanted == FLOATS[kind][0] else packed(numbers(kind, raw), wanted)):
+        sys.exit(f"{name} has other numbers")
+offsets = sorted((e["data_offsets"], struct.calcsize({"F32": "f"}.get(e["dtype"], "e"))) for e in case.entries.values())
+if any(begin % width for (begin, _), width in offsets) or offsets[-1][0][1] != len(case.bytes):
+    sys.exit("a tensor is not aligned to its elements, or there are bytes behind the last")
+print(f"{len(tensors)} tensors of {os.path.basename(os.path.dirname(source))} are equal")

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// `tilewright export`: the weights of a graph as a safetensors file.
+#include "tools/driver/Commands.h"
+#include "tools/driver/Session.h"
+
+#include "frontend/graph/Access.h"
+#include "frontend/graph/Types.h"
+#include "ir/interfaces/Interfaces.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "tools/safetensors/Safetensors.h"
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace tilewright::driver {
+namespace {
+
+/// The name that safetensors has for a builtin type; empty: none.
+StringRef dtypeOf(Type type) {
+  std::string spelling;
+  llvm::raw_string_ostream(spelling) << type;
+  return llvm::StringSwitch<StringRef>(spelling)
+      .Case("f64", "F64")
+      .Case("f32", "F32")
+      .Case("f16", "F16")
+      .Case("bf16", "BF16")
+      .Case("i64", "I64")
+      .Case("i32", "I32")
+      .Case("i16", "I16")
+      .Case("i8", "I8")
+      .Case("i1", "BOOL")
+      .Default("");
+}
+
+using Problem = std::optional<std::string>;
+
+/// Numbers as the target type stores them, little-endian; the number that it cannot hold is named.
+Problem appendAs(const llvm::fltSemantics &semantics, ArrayRef<float> numbers, std::vector<uint8_t> &out) {
+  const unsigned bytes = llvm::APFloat::getSizeInBits(semantics) / 8;
+  out.resize(numbers.size() * bytes);
+  if (&semantics == &llvm::APFloat::IEEEsingle()) {
+    std::memcpy(out.data(), numbers.data(), out.size());
+    return std::nullopt;
+  }
+  for (auto [index, number] : llvm::enumerate(numbers)) {
+    llvm::APFloat value(number);
+    bool inexact = false;
+    const auto status = value.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &inexact);
+    if (status & llvm::APFloat::opOverflow)
+      return "holds " + std::to_string(number) + ", which is beyond the type that was asked for; take another --dtype";
+    const uint64_t bits = value.bitcastToAPInt().getZExtValue();
+    std::memcpy(&out[index * bytes], &bits, bytes);
+  }
+  return std::nullopt;
+}
+
+/// Decodes the bytes of a weight piece by piece. They stand in the order of the source: what a graph notes about
+/// another order of rows is undone by leaving it.
+Problem decode(StorageType storage, int64_t elements, ArrayRef<uint8_t> stored, const llvm::fltSemantics &semantics,
+               const TensorSource::Sink &sink) {
+  constexpr int64_t blocksAtOnce = 4096;
+  const int64_t blockElements = storage.getBlockElements(), blockBytes = storage.getBlockBytes();
+  std::vector<float> numbers(blocksAtOnce * blockElements);
+  std::vector<uint8_t> last(blockBytes), out;
+  for (int64_t done = 0; done < elements; done += static_cast<int64_t>(numbers.size())) {
+    const int64_t count = std::min<int64_t>(numbers.size(), elements - done);
+    for (int64_t at = 0; at < count; at += blockElements) {
+      const uint8_t *from = stored.data() + (done + at) / blockElements * blockBytes;
+      if (const int64_t left = stored.data() + stored.size() - from; left < blockBytes) {
+        // Of types whose elements stand alone the last block need not be full.
+        std::memcpy(last.data(), from, left);
+        from = last.data();
+      }
+      storage.decodeBlock(from, &numbers[at]);
+    }
+    if (Problem problem = appendAs(semantics, ArrayRef(numbers).take_front(count), out))
+      return problem;
+    sink(out.data(), out.size());
+  }
+  return std::nullopt;
+}
+
+/// `dtype`: f32, f16, bf16, or empty for the weight's own where safetensors has it, else f32.
+llvm::Expected<TensorSource> sourceOf(ml_program::GlobalOp global, ArrayRef<uint8_t> stored, StringRef dtype) {
+  auto type = cast<RankedTensorType>(global.getType());
+  auto name = global->getAttrOfType<StringAttr>("tw.weight_name");
+  TensorSource tensor{(name ? name.getValue() : global.getSymName()).str(), "", {}, nullptr};
+  tensor.shape.assign(type.getShape().begin(), type.getShape().end());
+  const Type element = type.getElementType();
+  const StringRef own = dtypeOf(element);
+  auto storage = dyn_cast<StorageType>(element);
+  if (!own.empty() && (dtype.empty() || !storage || dtype.equals_insensitive(own))) {
+    tensor.dtype = own.str();
+    tensor.write = [stored](const TensorSource::Sink &sink) {
+      sink(stored.data(), stored.size());
+      return Problem();
+    };
+    return tensor;
+  }
+  if (!storage)
+    return llvm::createStringError("weight " + quoted(tensor.name) + " is of a type that safetensors does not have");
+  const llvm::fltSemantics &semantics = dtype == "f16"    ? llvm::APFloat::IEEEhalf()
+                                        : dtype == "bf16" ? llvm::APFloat::BFloat()
+                                                          : llvm::APFloat::IEEEsingle();
+  tensor.dtype = dtype.empty() ? "F32" : dtype.upper();
+  tensor.write = [storage, stored, elements = type.getNumElements(), &semantics](const TensorSource::Sink &sink) {
+    return decode(storage, elements, stored, semantics, sink);
+  };
+  return tensor;
+}
+
+/// The graph's weights would be gone behind it.
+bool isSourceOf(const std::string &path, const GraphFile &graph, const std::string &weightsDir) {
+  if (llvm::sys::fs::equivalent(path, graph.path()))
+    return true;
+  for (const graph::Weight *weight : elements(graph.graph().weights()))
+    for (StringRef folder : {StringRef(weightsDir), llvm::sys::path::parent_path(graph.path())}) {
+      llvm::SmallString<256> file(folder);
+      llvm::sys::path::append(file, text(weight->file()));
+      if (weight->file() && llvm::sys::fs::equivalent(path, file))
+        return true;
+    }
+  return false;
+}
+
+} // namespace
+
+int exportWeights(const ExportOptions &options) {
+  Session session(options.plugins, /*threads=*/1);
+  ModuleOp module = session.open(options.input, options.weightsDir);
+  if (!module)
+    return session.status();
+  if (isSourceOf(options.output, session.graph(), options.weightsDir))
+    return report(llvm::createStringError(options.output + ": is what the weights are read from; name another file"),
+                  BadInput);
+  std::vector<TensorSource> tensors;
+  for (auto global : module.getOps<ml_program::GlobalOp>()) {
+    const size_t index = static_cast<size_t>(global->getAttrOfType<IntegerAttr>("tw.weight_index").getInt());
+    if (llvm::Error error = session.graph().weights().checkHash(session.graph().graph(), index))
+      return report(std::move(error), BadInput);
+    llvm::Expected<TensorSource> tensor = sourceOf(global, session.graph().weights().bytes(index), options.dtype);
+    if (!tensor)
+      return report(tensor.takeError(), Unsupported);
+    tensors.push_back(std::move(*tensor));
+  }
+  const size_t count = tensors.size();
+  std::map<std::string, std::string> metadata = {{"format", "pt"}};
+  if (StringRef name = text(session.graph().graph().name()); !name.empty())
+    metadata["name"] = name.str();
+  if (Problem problem = writeSafetensors(options.output, std::move(tensors), metadata))
+    return report(llvm::createStringError(*problem), WorkFailed);
+  llvm::errs() << options.output << ": " << count << " tensors\n";
+  return Success;
+}
+
+} // namespace tilewright::driver
