@@ -3,6 +3,7 @@
 
 #include "backends/cpu/Emit.h"
 #include "backends/cpu/Passes.h"
+#include "passes/api/CompileTrace.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Threading.h"
@@ -65,6 +66,7 @@ static SmallVector<KernelModule> splitKernels(ModuleOp module, StringRef symbolS
 /// The backend's passes of one stage, then the caller's, on every kernel below `all`.
 static LogicalResult runStage(StringRef stage, void (*build)(OpPassManager &, const CpuLevel &), const CpuLevel &level,
                               const KernelStages &stages, ModuleOp all, ArrayRef<KernelModule> kernels) {
+  CompileSpan span(stage, level.name);
   PassManager pm(all.getContext(), ModuleOp::getOperationName(), OpPassManager::Nesting::Implicit);
   OpPassManager &kernel = pm.nest<ModuleOp>();
   build(kernel, level);
@@ -86,10 +88,12 @@ static LogicalResult runStage(StringRef stage, void (*build)(OpPassManager &, co
 static FailureOr<std::vector<ObjectBytes>> emitKernels(MLIRContext *context, ArrayRef<KernelModule> kernels,
                                                        const CpuLevel &level, const KernelStages &stages,
                                                        Effort effort) {
+  CompileSpan span("emit", level.name);
   const bool dumps = stages.dumps("emit");
   std::vector<std::string> texts(kernels.size());
   std::vector<ObjectBytes> objects(kernels.size());
   LogicalResult result = failableParallelForEachN(context, 0, kernels.size(), [&](size_t i) -> LogicalResult {
+    CompileSpan each("emit kernel", kernels[i].name);
     FailureOr<ObjectBytes> object = emitObject(kernels[i].module, level, dumps ? &texts[i] : nullptr, effort);
     if (failed(object))
       return failure();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "backends/cpu/Link.h"
 
+#include "passes/api/CompileTrace.h"
+
 #include "lld/Common/Driver.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -37,6 +39,7 @@ static Error writeObjects(ArrayRef<ObjectBytes> objects, std::vector<std::string
 }
 
 Error linkSharedObject(ArrayRef<ObjectBytes> objects, StringRef path) {
+  CompileSpan span("link");
   std::vector<std::string> paths;
   std::vector<FileRemover> removers;
   removers.reserve(objects.size());

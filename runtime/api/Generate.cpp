@@ -59,7 +59,7 @@ public:
     const auto start = std::chrono::steady_clock::now();
     if (mostTokens == 0)
       stop(StopReason::MaxTokens);
-    else if (take(sampler.sample(choices(), history)))
+    else if (take(sample()))
       while (policy ? decodeDraft() : decodeOne())
         ;
     if (callback && decoder)
@@ -88,6 +88,11 @@ private:
   /// The logits of what may be chosen: rows behind the tokenizer's last token fill up the model's table and mean
   /// nothing.
   std::span<const float> choices() const { return std::span<const float>(logits).first(choiceCount); }
+
+  int32_t sample() {
+    const TraceSpan span(model->model->trace(), "sample");
+    return sampler.sample(choices(), history);
+  }
 
   bool ends(int32_t id) const {
     return (options.stopAtEnd && tokenizer && tokenizer->isEnd(id)) ||
@@ -127,7 +132,7 @@ private:
     if (!step({&result.tokens.back(), 1}, {}))
       return false;
     ++result.decodedTokens;
-    return take(sampler.sample(choices(), history));
+    return take(sample());
   }
 
   /// The same with drafted tokens behind the last one; the session keeps those that stand.

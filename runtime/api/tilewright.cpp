@@ -79,6 +79,7 @@ ModelOptions readOptions(const tw_model_options *from) {
   options.executor = given.executor;
   options.log = given.log;
   options.logUser = given.log_user;
+  options.trace = given.trace ? given.trace : "";
   return options;
 }
 

@@ -43,6 +43,8 @@ typedef struct tw_model_options {
   int32_t max_rows; /* rows of one compiled step, a longer prompt takes several; 0: 512 */
   const char
       *kv_type; /* what the K/V caches hold: "f32" or "bf16" (numerics fast only); NULL: the artifact's own, f32 */
+  /* File to write what each thread does to while the model lives, as Perfetto reads it; NULL: none. */
+  const char *trace;
 } tw_model_options;
 
 /* Message of the last failed call on this thread; never NULL, valid until the next call fails on this thread. */

@@ -71,8 +71,9 @@ struct Step {
 
 } // namespace
 
-void Executor::run(std::span<std::atomic<bool> *const> cancels, const std::function<void(Phases &)> &lead) {
-  Step step{Phases(concurrency() == 1, cancels), lead, false, nullptr};
+void Executor::run(std::span<std::atomic<bool> *const> cancels, const std::function<void(Phases &)> &lead,
+                   Trace *trace) {
+  Step step{Phases(concurrency() == 1, cancels, trace), lead, false, nullptr};
   handOver.fetch_add(1, std::memory_order_release);
   runOnAll(
       [](void *data) {

@@ -12,6 +12,7 @@
 namespace tilewright {
 
 class Phases;
+class Trace;
 
 class Executor {
 public:
@@ -22,8 +23,9 @@ public:
 
   /// Calls `lead` once, with the Phases it may use; other threads help until it returns. Rethrows what `lead` throws.
   /// Several threads may call run() at once. When all of the arena's threads are busy with another step, the call
-  /// waits.
-  void run(std::span<std::atomic<bool> *const> cancels, const std::function<void(Phases &)> &lead);
+  /// waits. The phases are traced when there is something to trace them into.
+  void run(std::span<std::atomic<bool> *const> cancels, const std::function<void(Phases &)> &lead,
+           Trace *trace = nullptr);
 
   /// `threads`: 0 means all CPUs of this process; no more are used than TBB allows it (its global_control) at this
   /// time. A host's executor is copied. Throws Error(INVALID) for numbers out of range and an unusable host.

@@ -36,8 +36,10 @@ std::shared_ptr<Model> Model::load(const std::string &folder, const ModelOptions
 }
 
 Model::Model(const std::string &folder, const ModelOptions &options)
-    : messages(options.log, options.logUser), executor(Executor::create(options.threads, options.executor)),
-      artifact(Artifact::load(folder, options.artifact)),
+    : messages(options.log, options.logUser),
+      events(options.trace.empty() ? nullptr
+                                   : std::make_unique<Trace>(options.trace, "tilewright " + folder, messages)),
+      executor(Executor::create(options.threads, options.executor)), artifact(loadArtifact(folder, options.artifact)),
       contextLength(chosenContext(artifact->manifest(), options.context)),
       maxRows(options.maxRows ? options.maxRows : kDefaultMaxRows), budget(options.memoryLimit) {
   if (maxRows < 1)
@@ -53,6 +55,11 @@ Model::Model(const std::string &folder, const ModelOptions &options)
                                   ", " + std::to_string(threads()) + (threads() == 1 ? " thread" : " threads") +
                                   ", context " + std::to_string(contextLength) + ", " +
                                   std::to_string(artifact->weightBytes()) + " bytes of weights");
+}
+
+std::unique_ptr<Artifact> Model::loadArtifact(const std::string &folder, const ArtifactOptions &options) {
+  const TraceSpan span(trace(), "load");
+  return Artifact::load(folder, options);
 }
 
 void Model::loadRuntimeHalves() {

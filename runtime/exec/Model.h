@@ -6,6 +6,7 @@
 #include "runtime/cache/PagePool.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/exec/Log.h"
+#include "runtime/exec/Trace.h"
 #include "runtime/module/Artifact.h"
 #include "runtime/module/RuntimeHalf.h"
 #include "runtime/tokenize/Tokenizer.h"
@@ -30,6 +31,7 @@ struct ModelOptions {
   const tw_executor *executor = nullptr; ///< copied
   tw_log_callback log = nullptr;
   void *logUser = nullptr;
+  std::string trace = {}; ///< file for a trace of what threads do; empty: none
 };
 
 /// Rows of a long prompt that one compiled step takes: enough to amortise the weights, and arenas stay small.
@@ -53,6 +55,9 @@ public:
   /// the artifact needs.
   static std::shared_ptr<Model> load(const std::string &folder, const ModelOptions &options);
 
+  /// Writes the trace, which names kernels of the artifact.
+  ~Model() { events.reset(); }
+
   std::shared_ptr<Session> createSession();
 
   /// Appends each request's tokens to its session and computes the wanted logits. Throws Error: INVALID, CONTEXT_FULL
@@ -73,6 +78,8 @@ public:
   /// JSON, see describeModel().
   const std::string &description() const { return json; }
   const Log &log() const { return messages; }
+  /// Null when nothing is traced.
+  Trace *trace() const { return events.get(); }
   /// The runtime half of a plugin: one that the artifact needs, or any that is installed, loaded when it is first asked
   /// for. Throws as RuntimeHalf::load.
   const RuntimeHalf &runtimeHalf(const std::string &plugin);
@@ -82,8 +89,10 @@ private:
   friend class StepRun;
   Model(const std::string &folder, const ModelOptions &options);
   void loadRuntimeHalves();
+  std::unique_ptr<Artifact> loadArtifact(const std::string &folder, const ArtifactOptions &options);
 
   Log messages;
+  std::unique_ptr<Trace> events;
   std::unique_ptr<Executor> executor;
   std::unique_ptr<Artifact> artifact;
   int64_t contextLength;

@@ -12,6 +12,13 @@ namespace {
 /// Beyond this many claims a phase gains nothing from finer ones.
 constexpr int64_t kMaxClaims = int64_t{1} << 16;
 
+/// An event of a phase, named by the first kernel that has something to do.
+TraceEvent phaseEvent(const tw_abi_work *works) {
+  while (works->chunks == 0)
+    ++works;
+  return {.kernel = works->kernel, .unit = "chunks", .begin = TraceEvent::Clock::now()};
+}
+
 } // namespace
 
 int32_t Phases::run(const tw_abi_work *newWorks, int64_t count) noexcept {
@@ -33,9 +40,7 @@ int32_t Phases::run(const tw_abi_work *newWorks, int64_t count) noexcept {
   if (total == 0)
     return 0;
   if (alone) {
-    for (int64_t i = 0; i < count; ++i)
-      if (newWorks[i].chunks)
-        newWorks[i].kernel(newWorks[i].args, 0, newWorks[i].chunks);
+    runAlone(newWorks, count);
     return 0;
   }
 
@@ -51,33 +56,62 @@ int32_t Phases::run(const tw_abi_work *newWorks, int64_t count) noexcept {
     signal.fetch_add(1, std::memory_order_release);
     signal.notify_all();
   }
-  work();
+  work(trace ? &leaders : nullptr);
   awaitFinished();
   return 0;
 }
 
-bool Phases::claim(uint32_t &index) noexcept {
+void Phases::runAlone(const tw_abi_work *all, int64_t count) noexcept {
+  TraceEvent event;
+  if (trace)
+    event = phaseEvent(all);
+  for (int64_t i = 0; i < count; ++i)
+    if (all[i].chunks) {
+      all[i].kernel(all[i].args, 0, all[i].chunks);
+      event.count += all[i].chunks;
+    }
+  if (!trace)
+    return;
+  event.end = TraceEvent::Clock::now();
+  leaders.add(event);
+}
+
+bool Phases::claim(Claim &taken) noexcept {
   uint64_t now = ticket.load(std::memory_order_acquire);
   while (static_cast<uint32_t>(now) != 0)
     if (ticket.compare_exchange_weak(now, now - 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
-      index = claims - static_cast<uint32_t>(now); // the phase stays as it is while this claim is open
+      // The phase stays as it is while this claim is open.
+      taken = {static_cast<uint32_t>(now >> 32), claims - static_cast<uint32_t>(now)};
       return true;
     }
   return false;
 }
 
-void Phases::work() noexcept {
-  uint32_t index;
-  while (claim(index)) {
-    runClaim(index);
+void Phases::work(ThreadTrace *traced) noexcept {
+  Claim taken;
+  TraceEvent event;
+  uint32_t phase = 0; // of the event; 0: none is open
+  while (claim(taken)) {
+    if (traced && taken.phase != phase) { // the last claim of one phase may be followed by the first of the next
+      if (phase)
+        traced->add(event);
+      event = phaseEvent(works);
+      phase = taken.phase;
+    }
+    event.count += runClaim(taken.index);
+    if (traced)
+      event.end = TraceEvent::Clock::now();
     if (unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1)
       unfinished.notify_one();
   }
+  if (phase)
+    traced->add(event);
 }
 
-void Phases::runClaim(uint32_t index) noexcept {
+int64_t Phases::runClaim(uint32_t index) noexcept {
   int64_t begin = static_cast<int64_t>(index) * grain;
   int64_t end = std::min(chunks, begin + grain);
+  const int64_t count = end - begin;
   for (int64_t i = 0; i < workCount && end > 0; ++i) {
     const tw_abi_work &piece = works[i];
     if (begin < piece.chunks)
@@ -85,6 +119,7 @@ void Phases::runClaim(uint32_t index) noexcept {
     begin = std::max<int64_t>(0, begin - piece.chunks);
     end -= piece.chunks;
   }
+  return count;
 }
 
 void Phases::awaitFinished() noexcept {
@@ -95,14 +130,19 @@ void Phases::awaitFinished() noexcept {
 }
 
 void Phases::help() noexcept {
+  ThreadTrace own;
   uint32_t seen = signal.load(std::memory_order_acquire);
   while (!over.load(std::memory_order_acquire)) {
-    work();
+    work(trace ? &own : nullptr);
     seen = awaitChange(signal, seen);
   }
+  if (trace)
+    trace->take(own);
 }
 
 void Phases::stop() noexcept {
+  if (trace)
+    trace->take(leaders);
   over.store(true, std::memory_order_release);
   signal.fetch_add(1, std::memory_order_release);
   signal.notify_all();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runtime/api/abi.h"
+#include "runtime/exec/Trace.h"
 
 #include <atomic>
 #include <span>
@@ -13,8 +14,10 @@ namespace tilewright {
 
 class Phases {
 public:
-  /// `alone`: no helper will come. `cancels`: flags that end the step at its next phase; they outlive this object.
-  Phases(bool alone, std::span<std::atomic<bool> *const> cancels) : alone(alone), cancels(cancels) {}
+  /// `alone`: no helper will come. `cancels`: flags that end the step at its next phase; they outlive this object, as
+  /// does the trace, if there is one.
+  Phases(bool alone, std::span<std::atomic<bool> *const> cancels, Trace *trace = nullptr)
+      : alone(alone), cancels(cancels), trace(trace) {}
 
   /// For the leader: runs all works and returns 0 when they are finished; else the step must end (a tw_status).
   int32_t run(const tw_abi_work *works, int64_t count) noexcept;
@@ -35,13 +38,24 @@ public:
   }
 
 private:
-  bool claim(uint32_t &index) noexcept;
-  void work() noexcept;
-  void runClaim(uint32_t index) noexcept;
+  /// A claim that was taken, and the number of its phase.
+  struct Claim {
+    uint32_t phase;
+    uint32_t index;
+  };
+  bool claim(Claim &taken) noexcept;
+  /// Works on what can be claimed; into `traced`, if it is there, one event for each phase.
+  void work(ThreadTrace *traced) noexcept;
+  /// Returns the number of chunks.
+  int64_t runClaim(uint32_t index) noexcept;
+  /// For the leader without helpers.
+  void runAlone(const tw_abi_work *all, int64_t count) noexcept;
   void awaitFinished() noexcept;
 
   const bool alone;
   const std::span<std::atomic<bool> *const> cancels;
+  Trace *const trace;
+  ThreadTrace leaders; ///< what the leader did
   int32_t state = 0;
   const char *text = "";
 

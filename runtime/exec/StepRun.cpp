@@ -146,6 +146,7 @@ void StepRun::throwIfCancelled() {
 }
 
 void StepRun::run() {
+  const TraceSpan span(model.trace(), "step", "sequences", static_cast<int64_t>(requests.size()));
   throwIfCancelled();
   plan();
   reservePages();
@@ -153,10 +154,13 @@ void StepRun::run() {
   for (const Batch &batch : batches)
     bytes = std::max(bytes, batch.arenaBytes + batch.scratchBytes);
   const ArenaPool::Lease arena = model.arenas->acquire(bytes);
-  model.executor->run(cancels, [&](Phases &phases) {
-    for (const Batch &batch : batches)
-      runBatch(batch, phases, arena.get());
-  });
+  model.executor->run(
+      cancels,
+      [&](Phases &phases) {
+        for (const Batch &batch : batches)
+          runBatch(batch, phases, arena.get());
+      },
+      model.trace());
   for (size_t i = 0; i < requests.size(); ++i)
     requests[i].session->tokens.store(before[i] + static_cast<int64_t>(requests[i].tokens.size()),
                                       std::memory_order_release);
@@ -192,7 +196,10 @@ void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
     const StepRequest &request = requests[part.request];
     step.logits = request.logits + wantedRange(request.wanted, part).first * static_cast<size_t>(model.vocabSize());
   }
-  const int32_t result = model.loaded().entry(batch.variant)(&step);
+  const int32_t result = [&] {
+    const TraceSpan span(model.trace(), variant.symbol()->c_str(), "rows", tables.rows());
+    return model.loaded().entry(batch.variant)(&step);
+  }();
   if (phases.status() == TW_CANCELLED) {
     throwIfCancelled();
     throw Error(TW_CANCELLED, "the step was cancelled");

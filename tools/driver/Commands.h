@@ -34,6 +34,7 @@ struct CompileOptions {
   std::string receipts; ///< file for the receipts, JSON
   std::vector<std::string> requireFused;
   std::string dumpAfter; ///< stage after which the IR is printed to stdout
+  std::string trace;     ///< file for a trace of passes and stages, JSON
   std::vector<std::string> plugins;
   int threads = 0;
   bool quiet = false;
@@ -49,6 +50,16 @@ struct PtxOptions {
 };
 /// The kernels of a model for the GPU.
 int writePtx(const PtxOptions &options);
+
+struct ExportOptions {
+  std::string input; ///< .twg or .gguf
+  std::string weightsDir;
+  std::string output; ///< safetensors file
+  std::string dtype;  ///< "f32", "f16" or "bf16"; empty: each weight's own where the format has it, else f32
+  std::vector<std::string> plugins;
+};
+/// The weights of a graph, row by row in their source's order, under their source's names.
+int exportWeights(const ExportOptions &options);
 
 struct VerifyOptions {
   std::string input; ///< .twg or .gguf

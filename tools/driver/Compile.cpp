@@ -12,6 +12,7 @@
 #include "ir/interfaces/Interfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
+#include "passes/api/CompileTrace.h"
 #include "passes/api/Receipts.h"
 #include "runtime/api/abi.h"
 
@@ -193,7 +194,7 @@ int compileIntoCache(Session &session, const CompileOptions &options, std::strin
   const ModelCache cache(options.cache);
   folder = cache.path(*key);
   // What is asked of a compilation is answered by one.
-  const bool asked = !options.receipts.empty() || !options.requireFused.empty();
+  const bool asked = !options.receipts.empty() || !options.requireFused.empty() || !options.trace.empty();
   if (!asked && cache.use(*key))
     return Success;
   // Who waited for the lock finds what the other has compiled.
@@ -207,14 +208,7 @@ int compileIntoCache(Session &session, const CompileOptions &options, std::strin
   return report(cache.shrink(*limit, *key).takeError(), WorkFailed);
 }
 
-} // namespace
-
-int compileModel(const CompileOptions &options) {
-  if (int code = checkDumpStage(options.dumpAfter))
-    return code;
-  Session session(options.plugins, options.threads);
-  if (session.status() != Success)
-    return session.status();
+int compileSession(Session &session, const CompileOptions &options) {
   std::string folder = options.output;
   if (int code =
           options.cache.empty() ? compileTo(session, folder, options) : compileIntoCache(session, options, folder))
@@ -226,6 +220,34 @@ int compileModel(const CompileOptions &options) {
     return llvm::Error::success();
   });
   return report(std::move(error), WorkFailed);
+}
+
+int compileTraced(Session &session, const CompileOptions &options) {
+  // Before there is anything to trace, so that a file that cannot be written costs no compilation.
+  int code = Success;
+  llvm::Error error = writeFileAtomically(options.trace, [&](llvm::raw_pwrite_stream &out) {
+    startCompileTrace();
+    tracePasses(session.context());
+    {
+      CompileSpan span("compile", options.input);
+      code = compileSession(session, options);
+    }
+    writeCompileTrace(out);
+    return llvm::Error::success();
+  });
+  const int written = report(std::move(error), WorkFailed);
+  return code != Success ? code : written;
+}
+
+} // namespace
+
+int compileModel(const CompileOptions &options) {
+  if (int code = checkDumpStage(options.dumpAfter))
+    return code;
+  Session session(options.plugins, options.threads);
+  if (session.status() != Success)
+    return session.status();
+  return options.trace.empty() ? compileSession(session, options) : compileTraced(session, options);
 }
 
 } // namespace tilewright::driver

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
+#include "passes/api/CompileTrace.h"
 #include "tools/driver/Manifest.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -65,6 +66,7 @@ LogicalResult runGraphStages(ModuleOp module, const StageRegistry &stages, const
   for (StringRef stage : stageNames()) {
     if (stage == "tile")
       break;
+    CompileSpan span(stage);
     PassManager passes(module.getContext(), ModuleOp::getOperationName(), OpPassManager::Nesting::Implicit);
     if (llvm::Error error = buildStages(passes, stages, options, stage, stage))
       return module.emitError(llvm::toString(std::move(error)));
@@ -77,6 +79,7 @@ LogicalResult runGraphStages(ModuleOp module, const StageRegistry &stages, const
 
 FailureOr<ClassProgram> formProgram(ModuleOp module, const ShapeClass &shapeClass, const StageRegistry &stages,
                                     PipelineOptions options) {
+  CompileSpan span("tile", (shapeClass.name + " " + options.kvType).str());
   ClassProgram program;
   program.shapeClass = &shapeClass;
   program.kvType = options.kvType;
@@ -194,6 +197,7 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entr
                            const ProgramTables &tables, const KernelCompiler &compile,
                            std::vector<ObjectBytes> &objects, std::vector<std::string> &entries,
                            artifact::ManifestT &manifest) {
+  CompileSpan span("level", level.name);
   auto described = std::make_unique<artifact::LevelT>();
   described->name = level.name.str();
   for (StringRef feature : level.cpuFeatures)

@@ -3,6 +3,7 @@
 
 #include "frontend/import/ImportGguf.h"
 #include "frontend/translate/Translate.h"
+#include "passes/api/CompileTrace.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -56,6 +57,7 @@ Session::~Session() {
 ModuleOp Session::open(const std::string &path, const std::string &weightsDir) {
   if (code != Success)
     return nullptr;
+  CompileSpan span("read", path);
   llvm::Expected<GraphFile> file = openGraph(path, weightsDir);
   if (!file) {
     code = report(file.takeError(), BadInput);

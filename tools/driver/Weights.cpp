@@ -6,6 +6,7 @@
 #include "ir/tw/TableIds.h"
 #include "ir/tw/Tw.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "passes/api/CompileTrace.h"
 #include "tools/driver/Manifest.h"
 
 using namespace mlir;
@@ -96,6 +97,7 @@ llvm::Error packWeights(ModuleOp module, const GraphFile &graph, const std::stri
   auto failed = [&](StringRef name, const Twine &message) {
     return llvm::createStringError(llvm::Twine(graph.path()) + ": weight '" + name + "': " + message);
   };
+  CompileSpan all("pack weights");
   WeightsFile file;
   if (Outcome opened = file.open(path); !opened.ok())
     return llvm::createStringError(opened.message);
@@ -132,6 +134,7 @@ llvm::Error packWeights(ModuleOp module, const GraphFile &graph, const std::stri
     int64_t columns = 1;
     for (int64_t extent : ArrayRef(shape).drop_front(std::min<size_t>(1, shape.size())))
       columns *= extent;
+    CompileSpan span("pack weight", name);
     ArrayRef<uint8_t> bytes = graph.weights().bytes(which);
     WeightsFile::Placed placed;
     if (Outcome added = file.add(layout, rows, columns, permutation.dims.empty() ? nullptr : &permutation, bytes.data(),

@@ -76,6 +76,9 @@ int main(int argc, char **argv) {
   command->add_option("--dump-ir-after", compile.dumpAfter,
                       "Print the IR after a stage: import, simplify, recognise, share, differentiate, distribute, "
                       "fuse; tile (each shape class); bufferize, lower, emit (each kernel of each level and class)");
+  command->add_option("--trace", compile.trace,
+                      "File to write when which pass ran to, and what else took time, for ui.perfetto.dev or "
+                      "chrome://tracing");
   command->add_option("--threads", compile.threads, "Threads to compile with (default: all)")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--quiet", compile.quiet, "No progress");
@@ -88,6 +91,21 @@ int main(int argc, char **argv) {
       throw CLI::RequiredError("--output");
     result = compileModel(compile);
   });
+
+  ExportOptions exported;
+  command = app.add_subcommand("export", "Write a graph's weights as a safetensors file");
+  command->add_option("model", exported.input, ".twg or .gguf file")->required();
+  command->add_option("-o,--output", exported.output, "Safetensors file to write")->required();
+  command
+      ->add_option(
+          "--dtype", exported.dtype,
+          "What all numbers become: f32, f16 or bf16 (default: each weight's own type where the format has it, "
+          "else f32)")
+      ->check(CLI::IsMember({"f32", "f16", "bf16"}));
+  addWeightsDir(*command, exported.weightsDir);
+  addPlugins(*command, exported.plugins);
+  command->footer("Example:\n  tilewright export smollm2.twg -o smollm2.safetensors --dtype bf16");
+  command->callback([&] { result = exportWeights(exported); });
 
   PtxOptions ptx;
   command =

@@ -22,6 +22,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
       ->check(CLI::IsMember({"precise", "fast"}))
       ->capture_default_str();
   command.add_option("--plugin", options.plugins, "A plugin (file or name), when a model file is compiled first");
+  command.add_option("--trace", options.trace,
+                     "File to write what each thread does when to, for ui.perfetto.dev or chrome://tracing");
   command.add_flag("--check-weights", options.checkWeights, "Verify the hashes of all weights at load");
 }
 
@@ -34,6 +36,7 @@ ModelPointer loadModel(const ModelOptions &options) {
   wanted.level = options.level.empty() ? nullptr : options.level.c_str();
   wanted.check_weights = options.checkWeights;
   wanted.kv_type = options.kvType.c_str();
+  wanted.trace = options.trace.empty() ? nullptr : options.trace.c_str();
   tw_model *model = nullptr;
   check(tw_model_load(folder.c_str(), &wanted, &model), "");
   return ModelPointer(model);

@@ -20,9 +20,10 @@ struct ModelOptions {
   int threads = 0;
   int context = 0;
   bool checkWeights = false;
+  std::string trace; ///< file
 };
 
-/// Adds the model argument and --threads, --context, --target, --numerics, --plugin.
+/// Adds the model argument and the options that loading one has.
 void addModelOptions(CLI::App &command, ModelOptions &options);
 
 struct ModelDeleter {
