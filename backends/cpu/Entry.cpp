@@ -2,6 +2,7 @@
 #include "backends/cpu/EntryEmitter.h"
 
 #include "ir/tw/RowCount.h"
+#include "ir/tw/StepResults.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 
 using namespace mlir;
@@ -116,18 +117,51 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
              << name.getValue() << "'; wanted tokens, positions, row_start, kv_len or logit_rows";
     frame.addresses[argument] = {.pointer = field(frame.step, input->second, ptr)};
   }
-  Operation *terminator = function.front().getTerminator();
-  unsigned tensors = 0;
-  for (Value value : terminator->getOperands()) {
-    if (isa<tw::StateType>(value.getType()))
-      continue;
-    if (++tensors > 1)
-      return function.emitError("the step function returns more than one tensor; wanted the logits alone");
-    returnDestinations[storageOf(value)] = {.pointer = field(frame.step, offsetof(tw_abi_step, logits), ptr)};
-  }
-  if (failed(emitBody(frame)))
+  if (failed(placeResults(frame)) || failed(emitBody(frame)))
     return failure();
   closeFunction(frame);
+  return success();
+}
+
+LogicalResult EntryEmitter::placeResults(Frame &frame) {
+  func::FuncOp function = frame.source;
+  FailureOr<tw::StepResults> results = tw::stepResults(function);
+  if (failed(results))
+    return failure();
+  Operation *terminator = function.front().getTerminator();
+  returnDestinations[storageOf(terminator->getOperand(results->logits))] = {
+      .pointer = field(frame.step, offsetof(tw_abi_step, logits), ptr)};
+  if (results->outputs.empty())
+    return success();
+
+  Value table = field(frame.step, offsetof(tw_abi_step, outputs), ptr);
+  SmallVector<uint64_t> served(terminator->getNumOperands(), always); // by result
+  for (auto [i, number] : llvm::enumerate(results->outputs)) {
+    Value value = storageOf(terminator->getOperand(number));
+    if (returnDestinations.count(value))
+      return function.emitError("output '")
+             << tw::resultName(function, number) << "' is a value that is returned twice; wanted it under one name";
+    Value given = LLVM::LoadOp::create(b, loc, ptr, slot(table, static_cast<unsigned>(i)));
+    Value wanted =
+        LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, given, LLVM::ZeroOp::create(b, loc, ptr).getResult());
+    frame.outputWanted.push_back(wanted);
+    served[number] = uint64_t(1) << i;
+    // What is read inside as well has a place of its own for a caller who does not want it.
+    const FunctionPlan &own = plan.find(function)->second;
+    if (auto place = own.places.find(value); place != own.places.end()) {
+      const Address inside = {.kind = Address::Kind::Arena,
+                              .region = place->second.region,
+                              .number = static_cast<int64_t>(place->second.offset)};
+      given = LLVM::SelectOp::create(b, loc, wanted, given, pointerOf(frame, inside));
+    }
+    returnDestinations[value] = {.pointer = given};
+  }
+  for (Operation &op : llvm::drop_begin(llvm::reverse(function.front()))) {
+    uint64_t word = 0;
+    for (OpOperand &use : op.getUses())
+      word |= use.getOwner() == terminator ? served[use.getOperandNumber()] : frame.servedOutputs[use.getOwner()];
+    frame.servedOutputs[&op] = word ? word : always;
+  }
   return success();
 }
 
@@ -186,11 +220,38 @@ LogicalResult EntryEmitter::emitBody(Frame &frame) {
     emitCalls(frame, calls);
     calls.clear();
   };
+  // Ops that serve the same outputs are skipped together when none of those is wanted.
+  uint64_t served = always;
+  Block *behind = nullptr; // the skipped ones
+  auto enter = [&](uint64_t word) {
+    if (word == served)
+      return;
+    flush();
+    if (behind) {
+      LLVM::BrOp::create(b, loc, ValueRange{}, behind);
+      b.setInsertionPointToEnd(std::exchange(behind, nullptr));
+    }
+    served = word;
+    if (word == always)
+      return;
+    Value any;
+    for (auto [i, wanted] : llvm::enumerate(frame.outputWanted))
+      if (word >> i & 1)
+        any = any ? LLVM::OrOp::create(b, loc, any, wanted).getResult() : wanted;
+    Block *body = newBlock(frame);
+    behind = newBlock(frame);
+    LLVM::CondBrOp::create(b, loc, any, body, ValueRange{}, behind, ValueRange{});
+    b.setInsertionPointToEnd(body);
+  };
   for (Operation &op : frame.source.front().without_terminator()) {
     if (isa<tw::ReshapeOp, ml_program::GlobalLoadConstOp>(op)) {
       if (failed(noteAddress(frame, op)))
         return failure();
-    } else if (auto call = dyn_cast<func::CallOp>(op)) {
+      continue;
+    }
+    auto found = frame.servedOutputs.find(&op);
+    enter(found == frame.servedOutputs.end() ? always : found->second);
+    if (auto call = dyn_cast<func::CallOp>(op)) {
       FailureOr<LayerCall> planned = planCall(frame, call);
       if (failed(planned))
         return failure();
@@ -206,6 +267,7 @@ LogicalResult EntryEmitter::emitBody(Frame &frame) {
     }
   }
   flush();
+  enter(always);
   for (Value value : frame.source.front().getTerminator()->getOperands())
     if (isa<RankedTensorType>(value.getType()) && !isa<OpResult>(storageOf(value)))
       return frame.source.emitError("returns one of its tensor arguments unchanged; a result must be made by a kernel");

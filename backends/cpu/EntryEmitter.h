@@ -76,7 +76,12 @@ private:
     mlir::Value regionUnit[numArenaRegions];                            // padded rows, padded logit rows, 1
     llvm::DenseMap<mlir::Value, Address> addresses;                     // tensors and weights
     llvm::DenseMap<mlir::Value, mlir::SmallVector<Address>> statePools; // one per buffer
+    /// For the entry: bit i of an op's word is set when its work is for output i alone or among others; all bits, when
+    /// it is for logits or states. An op that is not here is always wanted.
+    llvm::DenseMap<mlir::Operation *, uint64_t> servedOutputs;
+    mlir::SmallVector<mlir::Value> outputWanted; ///< i1 of each output
   };
+  static constexpr uint64_t always = ~uint64_t(0);
   /// A call of a layer function with what its argument table holds.
   struct LayerCall {
     mlir::func::CallOp op;
@@ -123,6 +128,8 @@ private:
                     mlir::ArrayRef<mlir::Type> argumentTypes);
   void closeFunction(Frame &frame);
   void loadUnits(Frame &frame);
+  /// Where the entry's results go, and which ops are for which.
+  mlir::LogicalResult placeResults(Frame &frame);
   mlir::LogicalResult emitBody(Frame &frame);
   mlir::LogicalResult emitDispatch(Frame &frame, tw::DispatchOp op);
   /// Ops that make no code: weight loads and views.

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -26,7 +27,9 @@ struct ArenaPlace {
   uint64_t offset; ///< bytes per unit of the region
 };
 
-/// The plan of one function. Its results live where the caller says, its arguments are not its own.
+/// The plan of one function. Its results live where the caller says, its arguments are not its own. The caller of a
+/// function that none here calls may leave out a result (backends/cpu/Entry.h): one that is read inside as well has a
+/// place.
 struct FunctionPlan {
   llvm::DenseMap<mlir::Value, ArenaPlace> places;
   /// Start of a call's own arena inside this function's regions.
@@ -38,6 +41,10 @@ struct FunctionPlan {
 
 /// The value whose memory `value` is: views (tw.reshape between dispatches) have none of their own.
 mlir::Value storageOf(mlir::Value value);
+
+/// What the first dimension of a tensor that a dispatch or call makes counts, as the kernel that writes it says: "N",
+/// "R", or a multiple of one (ir/tw/RowCount.h). Fails where no kernel says so.
+mlir::FailureOr<mlir::Attribute> leadingDim(mlir::Value value, const mlir::SymbolTable &symbols);
 
 using ProgramPlan = llvm::MapVector<mlir::Operation *, FunctionPlan>;
 

@@ -3,7 +3,6 @@
 
 #include "ir/tw/RowCount.h"
 #include "ir/tw/Tw.h"
-#include "mlir/IR/SymbolTable.h"
 #include "passes/bufferize/InterferencePlan.h"
 
 using namespace mlir;
@@ -46,37 +45,6 @@ private:
     return last;
   }
 
-  // The name of a value's leading dimension as the kernel that writes it declares it.
-  FailureOr<Attribute> leadingDim(Value value) {
-    auto result = dyn_cast<OpResult>(storageOf(value));
-    if (!result)
-      return failure();
-    if (auto dispatch = dyn_cast<tw::DispatchOp>(result.getOwner())) {
-      auto kernel = symbols.lookup<func::FuncOp>(dispatch.getKernel());
-      if (!kernel)
-        return failure();
-      for (unsigned i = 0, e = kernel.getNumArguments(); i < e; ++i) {
-        auto source = kernel.getArgAttrOfType<ArrayAttr>(i, "tw.source");
-        if (!source || source.size() != 2 || source[0] != StringAttr::get(value.getContext(), "result"))
-          continue;
-        if (cast<IntegerAttr>(source[1]).getInt() != result.getResultNumber())
-          continue;
-        auto dims = kernel.getArgAttrOfType<ArrayAttr>(i, "tw.dims");
-        if (!dims || dims.empty())
-          return failure();
-        return dims[0];
-      }
-      return failure();
-    }
-    if (auto call = dyn_cast<func::CallOp>(result.getOwner())) {
-      auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
-      if (!callee || callee.isExternal())
-        return failure();
-      return leadingDim(callee.front().getTerminator()->getOperand(result.getResultNumber()));
-    }
-    return failure();
-  }
-
   FailureOr<UnitSize> unitSize(Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     uint64_t bytes = (type.getElementTypeBitWidth() + 7) / 8;
@@ -91,7 +59,7 @@ private:
     }
     if (type.hasStaticShape())
       return UnitSize{ArenaRegion::Constant, llvm::alignTo(bytes, bufferAlignment)};
-    FailureOr<Attribute> dim = leadingDim(value);
+    FailureOr<Attribute> dim = leadingDim(value, symbols);
     if (succeeded(dim))
       if (auto name = dyn_cast<StringAttr>(*dim)) {
         tw::RowCount rows = tw::RowCount::parse(name.getValue());
@@ -105,6 +73,14 @@ private:
            << type << " counts: wanted 'N' or 'R' in tw.dims of its kernel";
   }
 
+  /// Nothing but the function's return reads it, itself or through a view.
+  static bool isOnlyReturned(Value value) {
+    return llvm::all_of(value.getUsers(), [](Operation *user) {
+      auto view = dyn_cast<tw::ReshapeOp>(user);
+      return view ? isOnlyReturned(view.getResult()) : isa<func::ReturnOp>(user);
+    });
+  }
+
   LogicalResult planFunction(func::FuncOp function) {
     if (plan.count(function))
       return success();
@@ -114,6 +90,8 @@ private:
     for (Operation &op : function.front())
       step[&op] = count++;
     SmallVector<Value> returned = llvm::map_to_vector(function.front().getTerminator()->getOperands(), storageOf);
+    if (SymbolTable::symbolKnownUseEmpty(function, module))
+      llvm::erase_if(returned, [](Value value) { return !isOnlyReturned(value); });
 
     std::vector<LiveBuffer> buffers[numArenaRegions];
     SmallVector<std::pair<Value, unsigned>> owners[numArenaRegions];
@@ -170,6 +148,36 @@ Value storageOf(Value value) {
   while (auto view = value.getDefiningOp<tw::ReshapeOp>())
     value = view.getInput();
   return value;
+}
+
+FailureOr<Attribute> leadingDim(Value value, const SymbolTable &symbols) {
+  auto result = dyn_cast<OpResult>(storageOf(value));
+  if (!result)
+    return failure();
+  if (auto dispatch = dyn_cast<tw::DispatchOp>(result.getOwner())) {
+    auto kernel = symbols.lookup<func::FuncOp>(dispatch.getKernel());
+    if (!kernel)
+      return failure();
+    for (unsigned i = 0, e = kernel.getNumArguments(); i < e; ++i) {
+      auto source = kernel.getArgAttrOfType<ArrayAttr>(i, "tw.source");
+      if (!source || source.size() != 2 || source[0] != StringAttr::get(value.getContext(), "result"))
+        continue;
+      if (cast<IntegerAttr>(source[1]).getInt() != result.getResultNumber())
+        continue;
+      auto dims = kernel.getArgAttrOfType<ArrayAttr>(i, "tw.dims");
+      if (!dims || dims.empty())
+        return failure();
+      return dims[0];
+    }
+    return failure();
+  }
+  if (auto call = dyn_cast<func::CallOp>(result.getOwner())) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    if (!callee || callee.isExternal())
+      return failure();
+    return leadingDim(callee.front().getTerminator()->getOperand(result.getResultNumber()), symbols);
+  }
+  return failure();
 }
 
 FailureOr<ProgramPlan> planProgram(ModuleOp module) { return Planner(module).run(); }

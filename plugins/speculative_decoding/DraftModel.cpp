@@ -2,10 +2,8 @@
 #include "plugins/speculative_decoding/DraftModel.h"
 
 #include "plugins/speculative_decoding/Fault.h"
-#include "plugins/speculative_decoding/Rules.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 namespace tilewright::speculative_decoding {
@@ -71,34 +69,25 @@ void DraftModel::readTo(std::span<const int32_t> history) {
     tokens.resize(kept);
   }
   const std::span<const int32_t> rest = history.subspan(kept);
-  const tw_step_request request = {
-      sizeof request, session.get(), rest.data(), static_cast<int64_t>(rest.size()), nullptr, 0,
-      logits.data(),  nullptr};
+  const tw_step_request request = {sizeof request, session.get(),
+                                   rest.data(),    static_cast<int64_t>(rest.size()),
+                                   nullptr,        0,
+                                   logits.data(),  nullptr,
+                                   nullptr,        0};
   check(host, host.step(model.get(), &request, 1), "draft model");
   tokens.insert(tokens.end(), rest.begin(), rest.end());
 }
 
-std::vector<int32_t> DraftModel::draft(std::span<const int32_t> history, size_t capacity,
-                                       const tw_rt_sampler &sampler) {
+void DraftModel::draw(std::span<const int32_t> history, size_t capacity, const tw_rt_sampler &sampler, Draft &draft) {
   const auto unknown = [&](int32_t id) { return id >= vocabulary; };
-  const size_t choices = static_cast<size_t>(sampler.choices),
-               context = static_cast<size_t>(host.model_context(model.get()));
-  std::vector<int32_t> text(history.begin(), history.end());
-  distributions.clear();
-  if (std::any_of(text.begin(), text.end(), unknown))
-    return {};
-  while (distributions.size() < capacity && text.size() <= context) {
-    readTo(text);
-    // What the draft model does not know it never drafts, and what the sampler may not choose neither.
-    std::vector<float> row(choices, -std::numeric_limits<float>::infinity());
-    std::copy_n(logits.begin(), std::min(logits.size(), choices), row.begin());
-    std::vector<double> &probabilities = distributions.emplace_back(choices);
-    if (const tw_status status = sampler.distribution(sampler.data, row.data(), text.data(),
-                                                      static_cast<int64_t>(text.size()), probabilities.data()))
-      throw Fault(status, "");
-    text.push_back(inverseCdf(probabilities, sampler.uniform(sampler.data)));
+  const size_t context = static_cast<size_t>(host.model_context(model.get()));
+  draft.begin(history);
+  if (std::any_of(history.begin(), history.end(), unknown))
+    return;
+  while (draft.size() < capacity && draft.text().size() <= context) {
+    readTo(draft.text());
+    draft.draw(logits, sampler);
   }
-  return {text.begin() + static_cast<std::ptrdiff_t>(history.size()), text.end()};
 }
 
 } // namespace tilewright::speculative_decoding

@@ -2,10 +2,9 @@
 // A second, smaller model that drafts for the first.
 #pragma once
 
-#include "runtime/api/runtime_half.h"
+#include "plugins/speculative_decoding/Draft.h"
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,13 +16,9 @@ public:
   /// not the same one in both, naming the first.
   DraftModel(const tw_rt_host &host, tw_model *target, const std::string &folder);
 
-  /// At most `capacity` tokens to follow `history` (not empty), each drawn as the text's sampler draws;
-  /// `distribution(i)` is what the i-th was drawn from. Fewer, or none, when the draft model's context is full or a
-  /// token of the history is none of its own. Throws Fault with what its step or the sampler says.
-  std::vector<int32_t> draft(std::span<const int32_t> history, size_t capacity, const tw_rt_sampler &sampler);
-
-  /// [choices], of the i-th token of the last draft.
-  std::span<const double> distribution(size_t i) const { return distributions[i]; }
+  /// Draws at most `capacity` tokens to follow `history` (not empty). Fewer, or none, when the draft model's context is
+  /// full or a token of the history is none of its own. Throws Fault with what its step or the sampler says.
+  void draw(std::span<const int32_t> history, size_t capacity, const tw_rt_sampler &sampler, Draft &draft);
 
 private:
   void checkVocabulary(tw_model *target, const std::string &folder) const;
@@ -42,7 +37,6 @@ private:
   int64_t vocabulary = 0;
   std::vector<int32_t> tokens; ///< in the session: of the last history, and of the draft but for its last one
   std::vector<float> logits;   ///< [vocabulary], behind them
-  std::vector<std::vector<double>> distributions;
 };
 
 } // namespace tilewright::speculative_decoding

@@ -13,6 +13,15 @@ template <typename T> std::span<const T> rowOf(const std::vector<T> &values, int
   return std::span(values).subspan(index * width, width);
 }
 
+/// What has a probability in a row.
+std::vector<tw_rt_choice> choicesOf(std::span<const double> row) {
+  std::vector<tw_rt_choice> choices;
+  for (auto [id, probability] : llvm::enumerate(row))
+    if (probability > 0)
+      choices.push_back({static_cast<int32_t>(id), probability});
+  return choices;
+}
+
 /// Rounds of `draft` [R, K], judged one by one.
 template <typename JudgeRound> void judgeRounds(GoldenHostCase &c, int64_t wantedDrafts, JudgeRound &&judgeRound) {
   const GoldenTensor &draft = *c.stored("draft");
@@ -36,15 +45,14 @@ void judgeGreedily(GoldenHostCase &c, int64_t drafted) {
   const GoldenTensor &logits = *c.stored("target_logits"); // [R, K + 1, V]
   const int64_t width = logits.shape[2];
   judgeRounds(c, drafted, [&](int64_t round, const std::vector<int32_t> &ids) {
-    std::vector<double> best; // 1 for the model's best token, the lowest id of equals
+    tw_rt_choice best; // the model's, the lowest id of equals
     Judgement from;
-    from.target = [&](size_t i) -> std::span<const double> {
+    from.target = [&](size_t i) -> Distribution {
       const auto row = rowOf(logits.reals, round * (drafted + 1) + i, width);
-      best.assign(width, 0);
-      best[llvm::max_element(row) - row.begin()] = 1;
-      return best;
+      best = {static_cast<int32_t>(llvm::max_element(row) - row.begin()), 1};
+      return {&best, 1};
     };
-    from.draft = [](size_t) { return std::span<const double>(); };
+    from.draft = [](size_t) { return Distribution(); };
     from.uniform = [] { return 0.5; }; // any: nothing is left to chance
     return judge(ids, from);
   });
@@ -59,13 +67,16 @@ void judgeBySampling(GoldenHostCase &c, int64_t drafted) {
     // The stored numbers belong to places, and judging asks for one a place and one for the next token.
     int64_t place = 0;
     bool judged = false;
+    std::vector<tw_rt_choice> target, drawn;
     Judgement from;
-    from.target = [&](size_t i) {
+    from.target = [&](size_t i) -> Distribution {
       place = i;
       judged = false;
-      return rowOf(p.reals, round * (drafted + 1) + place, width);
+      return target = choicesOf(rowOf(p.reals, round * (drafted + 1) + place, width));
     };
-    from.draft = [&](size_t i) { return rowOf(q.reals, round * drafted + i, width); };
+    from.draft = [&](size_t i) -> Distribution {
+      return drawn = choicesOf(rowOf(q.reals, round * drafted + i, width));
+    };
     from.uniform = [&] {
       if (std::exchange(judged, true) || place == drafted)
         return c.stored("u_resample")->reals[round];

@@ -47,8 +47,12 @@ Options parseOptions(std::string_view words) {
     options.draftModel = argument;
     if (argument.empty())
       invalid("draft", argument, "the folder of a compiled model (draft:FOLDER)");
+  } else if (policy == "mtp") {
+    options.source = Options::Source::PredictionHeads;
+    if (!argument.empty())
+      invalid("mtp", argument, "nothing behind it");
   } else {
-    invalid("the policy", policy, "ngram or draft");
+    invalid("the policy", policy, "ngram, draft or mtp");
   }
   while (!settings.empty()) {
     std::string_view value = takeUntil(settings, ',');

@@ -9,7 +9,7 @@
 namespace tilewright::speculative_decoding {
 
 struct Options {
-  enum class Source { Ngram, DraftModel };
+  enum class Source { Ngram, DraftModel, PredictionHeads };
   static constexpr int64_t mostDrafted = 16;
 
   Source source = Source::Ngram;
@@ -18,8 +18,8 @@ struct Options {
   double lossyThreshold = 0; ///< Judgement::lossyThreshold
 };
 
-/// `ngram[:K]` or `draft:FOLDER`, then `,max=K` and `,lossy-threshold=P` in any order. Throws Fault(INVALID) with what
-/// was found and wanted.
+/// `ngram[:K]`, `draft:FOLDER` or `mtp`, then `,max=K` and `,lossy-threshold=P` in any order. Throws Fault(INVALID)
+/// with what was found and wanted.
 Options parseOptions(std::string_view words);
 
 } // namespace tilewright::speculative_decoding

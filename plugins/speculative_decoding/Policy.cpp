@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The runtime half: policies ngram and draft. Nothing is thrown across its C interface.
+// The runtime half: policies ngram, draft and mtp. Nothing is thrown across its C interface.
 #include "plugins/speculative_decoding/DraftModel.h"
 #include "plugins/speculative_decoding/Fault.h"
 #include "plugins/speculative_decoding/Lookup.h"
 #include "plugins/speculative_decoding/Options.h"
-#include "plugins/speculative_decoding/Rules.h"
+#include "plugins/speculative_decoding/PredictionHeads.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
-TW_RT_NOTE(TILEWRIGHT_PLUGIN_NAME, TILEWRIGHT_PLUGIN_VERSION, "ngram draft")
+TW_RT_NOTE(TILEWRIGHT_PLUGIN_NAME, TILEWRIGHT_PLUGIN_VERSION, "ngram draft mtp")
 
 using namespace tilewright::speculative_decoding;
 
@@ -18,15 +18,22 @@ struct tw_rt_policy {
   tw_rt_policy(const tw_rt_host &host, tw_model *target, const char *words) : options(parseOptions(words)) {
     if (options.source == Options::Source::DraftModel)
       draftModel.emplace(host, target, options.draftModel);
+    if (options.source == Options::Source::PredictionHeads)
+      heads.emplace(host, target);
   }
 
   std::vector<int32_t> draft(const tw_rt_draft_request &request) {
     const std::span history(request.history, static_cast<size_t>(request.history_count));
     const auto capacity = static_cast<size_t>(std::min(request.capacity, options.drafted));
+    if (options.source == Options::Source::Ngram) {
+      const auto found = lookUp(history, capacity);
+      return {found.begin(), found.end()};
+    }
     if (draftModel)
-      return draftModel->draft(history, capacity, *request.sampler);
-    const auto found = lookUp(history, capacity);
-    return {found.begin(), found.end()};
+      draftModel->draw(history, capacity, *request.sampler, drawn);
+    else
+      heads->draw(history, capacity, request.outputs, *request.sampler, drawn);
+    return drawn.drawn();
   }
 
   Verdict verify(const tw_rt_verdict_request &request) {
@@ -34,18 +41,20 @@ struct tw_rt_policy {
     const std::span drafted(request.draft, static_cast<size_t>(request.drafted));
     std::vector<int32_t> text(request.history, request.history + request.history_count);
     text.insert(text.end(), drafted.begin(), drafted.end());
-    if (!draftModel && options.lossyThreshold == 0)
+    const bool isCertain = options.source == Options::Source::Ngram;
+    if (isCertain && options.lossyThreshold == 0)
       return judgeBySampling(request, text);
-    std::vector<double> probabilities(static_cast<size_t>(sampler.choices));
     Judgement from;
-    from.target = [&](size_t i) -> std::span<const double> {
+    from.target = [&](size_t i) -> Distribution {
       const auto place = static_cast<int64_t>(i);
+      const tw_rt_choice *choices = nullptr;
+      int64_t count = 0;
       if (const tw_status status = sampler.distribution(sampler.data, request.logits + place * request.row, text.data(),
-                                                        request.history_count + place, probabilities.data()))
+                                                        request.history_count + place, &choices, &count))
         throw Fault(status, "");
-      return probabilities;
+      return {choices, static_cast<size_t>(count)};
     };
-    from.draft = [&](size_t i) { return draftModel ? draftModel->distribution(i) : std::span<const double>(); };
+    from.draft = [&](size_t i) { return isCertain ? Distribution() : drawn.distribution(i); };
     from.uniform = [&] { return sampler.uniform(sampler.data); };
     from.lossyThreshold = options.lossyThreshold;
     return judge(drafted, from);
@@ -66,6 +75,8 @@ struct tw_rt_policy {
 
   const Options options;
   std::optional<DraftModel> draftModel;
+  std::optional<PredictionHeads> heads;
+  Draft drawn; ///< the last one, from either
 };
 
 namespace {
@@ -125,6 +136,12 @@ tw_status verify(tw_rt_policy *policy, const tw_rt_verdict_request *request, int
   });
 }
 
+const char *const *outputs(tw_rt_policy *policy, int64_t *count) {
+  const auto names = policy->heads ? policy->heads->outputs() : std::span<const char *const>();
+  *count = static_cast<int64_t>(names.size());
+  return names.data();
+}
+
 } // namespace
 
 extern "C" const tw_rt_half *tilewrightRuntimeHalf(void) {
@@ -137,6 +154,7 @@ extern "C" const tw_rt_half *tilewrightRuntimeHalf(void) {
                                   createPolicy,
                                   releasePolicy,
                                   draft,
-                                  verify};
+                                  verify,
+                                  outputs};
   return &half;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which drafted tokens stand, and what comes behind them: pure functions. No MLIR and no runtime here.
+// Which drafted tokens stand, and what comes behind them: pure functions, without MLIR and runtime.
 // Source: Leviathan, Kalman and Matias, "Fast Inference from Transformers via Speculative Decoding" (ICML 2023).
 #pragma once
+
+#include "runtime/api/runtime_half.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,18 +12,22 @@
 
 namespace tilewright::speculative_decoding {
 
-/// The smallest index at which the running sum of `weights` (not negative, not all 0), taken as a distribution, exceeds
+/// The tokens that have a probability, by ascending id. Vocabularies are long and filters leave few.
+using Distribution = std::span<const tw_rt_choice>;
+
+/// The first token at which the running sum of `weights` (not negative, not all 0), taken as a distribution, exceeds
 /// `u` of [0, 1).
-int32_t inverseCdf(std::span<const double> weights, double u);
+int32_t inverseCdf(Distribution weights, double u);
+
+/// What the distribution gives the token.
+double probabilityOf(Distribution distribution, int32_t token);
 
 /// Whether a token drawn from a distribution that gives it `q` stands when the model gives it `p`: u < min(1, p / q).
 bool accepts(double p, double q, double u);
 
 /// The token in place of a refused one: from norm(max(p - q, 0)), by inverseCdf. Where rounding leaves nothing of that,
 /// from p.
-int32_t resample(std::span<const double> p, std::span<const double> q, double u);
-/// The same for a draft that was certain of `token`: q is 1 there.
-int32_t resample(std::span<const double> p, int32_t token, double u);
+int32_t resample(Distribution p, Distribution q, double u);
 
 struct Verdict {
   size_t accepted; ///< drafted tokens that stand
@@ -30,10 +36,10 @@ struct Verdict {
 
 /// Where the numbers of `judge` come from.
 struct Judgement {
-  /// What the model chooses the token at place i from, [V], 0 <= i <= drafted; valid until the next call.
-  std::function<std::span<const double>(size_t i)> target;
-  /// What the token at place i was drawn from, [V]; empty: the draft was certain of it.
-  std::function<std::span<const double>(size_t i)> draft;
+  /// What the model chooses the token at place i from, 0 <= i <= drafted; valid until the next call.
+  std::function<Distribution(size_t i)> target;
+  /// What the token at place i was drawn from; empty: the draft was certain of it.
+  std::function<Distribution(size_t i)> draft;
   std::function<double()> uniform; ///< one number for each token judged, and one for `next`
   /// Above 0: a token stands when the model gives it at least this much. The text is then no longer distributed as the
   /// model's. 0: the rule above, which keeps the distribution.

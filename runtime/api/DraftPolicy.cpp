@@ -2,8 +2,10 @@
 #include "runtime/api/DraftPolicy.h"
 
 #include "runtime/api/Error.h"
+#include "runtime/api/Handles.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace tilewright {
 namespace {
@@ -36,12 +38,15 @@ tw_status sampleRow(void *data, const float *row, const int32_t *history, int64_
 }
 
 tw_status distributionOfRow(void *data, const float *row, const int32_t *history, int64_t count,
-                            double *probabilities) {
+                            const tw_rt_choice **choices, int64_t *chosenCount) {
   return guardedSample(data, [&](SamplerCall &call) {
-    std::fill_n(probabilities, call.choices, 0.0);
-    for (const Sampler::Candidate &candidate :
-         call.sampler.distribution({row, call.choices}, {history, static_cast<size_t>(count)}))
-      probabilities[candidate.id] = candidate.probability;
+    static_assert(sizeof(tw_rt_choice) == sizeof(Sampler::Candidate) &&
+                      offsetof(tw_rt_choice, id) == offsetof(Sampler::Candidate, id) &&
+                      offsetof(tw_rt_choice, probability) == offsetof(Sampler::Candidate, probability),
+                  "candidates are handed out as they lie");
+    const auto candidates = call.sampler.distribution({row, call.choices}, {history, static_cast<size_t>(count)});
+    *choices = reinterpret_cast<const tw_rt_choice *>(candidates.data());
+    *chosenCount = static_cast<int64_t>(candidates.size());
   });
 }
 
@@ -61,18 +66,32 @@ DraftPolicy::DraftPolicy(const RuntimeHalf &half, tw_model *model, tw_session *s
   checkHalf(half.path() + ": policy", [&](tw_rt_message *message) {
     return half.functions().policy_create(half.instance(), model, session, options.c_str(), &policy, message);
   });
+  if (!half.functions().policy_outputs)
+    return;
+  int64_t count = 0;
+  const char *const *names = half.functions().policy_outputs(policy, &count);
+  for (int64_t i = 0; i < count; ++i) {
+    const std::optional<size_t> which = model->model->findOutput(names[i]);
+    if (!which) {
+      half.functions().policy_release(policy);
+      throw Error(TW_INTERNAL,
+                  half.path() + ": policy_outputs wants '" + names[i] + "', which the model does not have");
+    }
+    wantedOutputs.push_back(*which);
+  }
 }
 
 DraftPolicy::~DraftPolicy() { half.functions().policy_release(policy); }
 
-std::vector<int32_t> DraftPolicy::draft(std::span<const int32_t> history, size_t capacity, size_t choices,
-                                        Sampler &sampler) {
+std::vector<int32_t> DraftPolicy::draft(std::span<const int32_t> history, std::span<const float *const> rows,
+                                        size_t capacity, size_t choices, Sampler &sampler) {
   std::vector<int32_t> tokens(capacity);
   int64_t count = 0;
   SamplerCall call{sampler, choices, {}};
   const tw_rt_sampler given = samplerOf(call);
-  const tw_rt_draft_request request = {sizeof request, history.data(), static_cast<int64_t>(history.size()),
-                                       static_cast<int64_t>(capacity), &given};
+  const tw_rt_draft_request request = {
+      sizeof request, history.data(), static_cast<int64_t>(history.size()), static_cast<int64_t>(capacity),
+      &given,         rows.data()};
   checkHalf(
       half.path() + ": policy_draft",
       [&](tw_rt_message *message) {

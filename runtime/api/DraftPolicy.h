@@ -19,9 +19,13 @@ public:
   DraftPolicy(const DraftPolicy &) = delete;
   DraftPolicy &operator=(const DraftPolicy &) = delete;
 
-  /// At most `capacity` tokens below `choices`, to follow `history`. Throws Error(INTERNAL) for what is none, and
-  /// what the policy says.
-  std::vector<int32_t> draft(std::span<const int32_t> history, size_t capacity, size_t choices, Sampler &sampler);
+  /// Numbers of the model's outputs that drafting wants.
+  std::span<const size_t> outputs() const { return wantedOutputs; }
+
+  /// At most `capacity` tokens below `choices`, to follow `history`; `rows` are those of outputs() where the logits
+  /// gave the history's last token. Throws Error(INTERNAL) for what is none, and what the policy says.
+  std::vector<int32_t> draft(std::span<const int32_t> history, std::span<const float *const> rows, size_t capacity,
+                             size_t choices, Sampler &sampler);
 
   struct Verdict {
     size_t accepted; ///< drafted tokens that stand
@@ -34,6 +38,7 @@ public:
 private:
   const RuntimeHalf &half;
   tw_rt_policy *policy = nullptr;
+  std::vector<size_t> wantedOutputs;
 };
 
 } // namespace tilewright

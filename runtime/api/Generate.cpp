@@ -20,17 +20,6 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// One step of `tokens`; `logits` has room for the wanted rows (null: the last). The status tells an end of the text
-/// from a failure.
-tw_status stepRows(tw_model *model, tw_session *session, std::span<const int32_t> tokens,
-                   std::span<const int64_t> wanted, std::vector<float> &logits) {
-  const tw_step_request request = {sizeof request, session,
-                                   tokens.data(),  static_cast<int64_t>(tokens.size()),
-                                   wanted.data(),  static_cast<int64_t>(wanted.size()),
-                                   logits.data(),  nullptr};
-  return tw_step(model, &request, 1);
-}
-
 class Generation {
 public:
   Generation(tw_model *model, tw_session *session, const GenerateOptions &options, const TokenCallback &callback,
@@ -45,8 +34,10 @@ public:
   }
 
   void run(std::span<const int32_t> prompt) {
-    if (!options.policy.empty())
+    if (!options.policy.empty()) {
       policy.emplace(model->model->runtimeHalf(options.policy), model, session, options.policyOptions);
+      outputs.resize(policy->outputs().size());
+    }
     mostTokens = options.maxTokens;
     if (options.maxLength > 0) {
       const int64_t held = tw_session_length(session) + static_cast<int64_t>(prompt.size());
@@ -74,11 +65,34 @@ private:
     const auto meaningful = [&](int32_t id) { return static_cast<size_t>(id) < choiceCount; };
     std::copy_if(prompt.begin(), prompt.end(), std::back_inserter(history), meaningful);
     const auto start = std::chrono::steady_clock::now();
-    if (const tw_status status = stepRows(model, session, prompt, {}, logits))
+    if (const tw_status status = stepRows(prompt, {}))
       throw Error(status, tw_last_error());
     result.promptSeconds = secondsSince(start);
     result.promptTokens = static_cast<int64_t>(prompt.size());
   }
+
+  /// One step of `tokens` that gives logits and outputs for the wanted rows (none named: the last). The status tells an
+  /// end of the text from a failure.
+  tw_status stepRows(std::span<const int32_t> tokens, std::span<const int64_t> wanted) {
+    const size_t rows = std::max<size_t>(wanted.size(), 1);
+    std::vector<tw_output> filled;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const ModelOutput &output = outputOf(i);
+      outputs[i].resize(rows * static_cast<size_t>(output.rowSize));
+      filled.push_back({sizeof(tw_output), output.name.c_str(), outputs[i].data()});
+    }
+    logits.resize(rows * static_cast<size_t>(model->model->vocabSize()));
+    const tw_step_request request = {sizeof request, session,
+                                     tokens.data(),  static_cast<int64_t>(tokens.size()),
+                                     wanted.data(),  static_cast<int64_t>(wanted.size()),
+                                     logits.data(),  nullptr,
+                                     filled.data(),  static_cast<int64_t>(filled.size())};
+    chosenRow = 0;
+    return tw_step(model, &request, 1);
+  }
+
+  /// That the policy's i-th output is.
+  const ModelOutput &outputOf(size_t i) const { return model->model->outputs()[policy->outputs()[i]]; }
 
   bool stop(StopReason reason) {
     result.reason = reason;
@@ -114,7 +128,7 @@ private:
 
   /// One step behind the prompt. False: the text is over.
   bool step(std::span<const int32_t> tokens, std::span<const int64_t> wanted) {
-    switch (const tw_status status = stepRows(model, session, tokens, wanted, logits)) {
+    switch (const tw_status status = stepRows(tokens, wanted)) {
     case TW_OK:
       ++result.decodeSteps;
       return true;
@@ -140,17 +154,21 @@ private:
     const int64_t before = tw_session_length(session);
     const int64_t room =
         std::min(mostTokens - static_cast<int64_t>(result.tokens.size()), tw_model_context(model) - before) - 1;
-    const std::vector<int32_t> draft = policy->draft(
-        history, static_cast<size_t>(std::clamp<int64_t>(room, 0, options.mostDrafted)), choiceCount, sampler);
+    std::vector<const float *> outputRows;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      outputRows.push_back(outputs[i].data() + chosenRow * static_cast<size_t>(outputOf(i).rowSize));
+    const std::vector<int32_t> draft =
+        policy->draft(history, outputRows, static_cast<size_t>(std::clamp<int64_t>(room, 0, options.mostDrafted)),
+                      choiceCount, sampler);
     std::vector<int32_t> tokens = {result.tokens.back()};
     tokens.insert(tokens.end(), draft.begin(), draft.end());
     std::vector<int64_t> rows(tokens.size());
     std::iota(rows.begin(), rows.end(), 0);
-    const size_t row = static_cast<size_t>(model->model->vocabSize());
-    logits.resize(tokens.size() * row);
     if (!step(tokens, rows))
       return false;
-    const DraftPolicy::Verdict verdict = policy->verify(history, draft, logits, row, choiceCount, sampler);
+    const DraftPolicy::Verdict verdict =
+        policy->verify(history, draft, logits, static_cast<size_t>(model->model->vocabSize()), choiceCount, sampler);
+    chosenRow = verdict.accepted;
     result.draftedAt.resize(std::max(result.draftedAt.size(), draft.size()));
     result.acceptedAt.resize(result.draftedAt.size());
     for (size_t i = 0; i < draft.size(); ++i) {
@@ -179,8 +197,10 @@ private:
   const Tokenizer *tokenizer;
   std::optional<StreamDecoder> decoder;
   std::optional<DraftPolicy> policy;
-  std::vector<float> logits;          // [rows of the last step, vocabulary]
-  size_t choiceCount = logits.size(); ///< of a row
+  std::vector<float> logits;               // [rows of the last step, vocabulary]
+  std::vector<std::vector<float>> outputs; ///< that the policy wants, each [rows of the last step, its numbers]
+  size_t chosenRow = 0;                    ///< of the last step, whose logits gave the last token
+  size_t choiceCount = logits.size();      ///< of a row
   std::vector<int32_t> history;
   int64_t mostTokens = 0; ///< new ones
 };

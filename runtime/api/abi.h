@@ -11,6 +11,7 @@ extern "C" {
 
 #define TW_ABI_VERSION 1
 #define TW_PAGE_TOKENS 64 /* keys of one K/V page */
+#define TW_ABI_MOST_OUTPUTS 32
 
 /* A kernel: works on chunks [begin, end). args[i] is the data pointer of a buffer argument, or the value of a scalar
  * argument in a 64-bit slot. */
@@ -66,6 +67,9 @@ typedef struct tw_abi_step {
 
   uint8_t *arena; /* planned size for (padded_rows, padded_logit_rows), 64-byte aligned */
   float *logits;  /* [padded_logit_rows, V] */
+  /* [the manifest's outputs] each [padded_logit_rows, its shape]; NULL: not wanted, and what is done for it alone is
+   * left out. Read by entries of models that have outputs. */
+  float *const *outputs;
 } tw_abi_step;
 
 /* Returns 0, or what phase() returned when that was not 0. */

@@ -66,6 +66,9 @@ typedef struct tw_rt_host {
   tw_status (*detokenize)(const tw_model *model, const int32_t *ids, int64_t count, char *text, size_t capacity,
                           size_t *length);
   tw_status (*token_text)(const tw_model *model, int32_t id, char *text, size_t capacity, size_t *length);
+  int64_t (*model_output_count)(const tw_model *model);
+  const char *(*model_output_name)(const tw_model *model, int64_t index);
+  int64_t (*model_output_size)(const tw_model *model, const char *name);
 } tw_rt_host;
 
 /* Why a function of the half failed; filled up to `capacity` with a zero byte at the end. */
@@ -77,6 +80,12 @@ typedef struct tw_rt_message {
 /* One text that is being generated, as the half sees it. */
 typedef struct tw_rt_policy tw_rt_policy;
 
+/* A token and how probable it is. */
+typedef struct tw_rt_choice {
+  int32_t id;
+  double probability;
+} tw_rt_choice;
+
 /* The sampler of a text, with the user's settings; belongs to the call. */
 typedef struct tw_rt_sampler {
   size_t size;
@@ -84,9 +93,10 @@ typedef struct tw_rt_sampler {
   int64_t choices; /* the first numbers of a row that may be chosen; rows are as long at least */
   /* One token from a row, as without a policy. */
   tw_status (*sample)(void *data, const float *row, const int32_t *history, int64_t history_count, int32_t *id);
-  /* What it would choose from, [choices], 0 for what its filters drop; one token when it is greedy. */
+  /* What it would choose from: [*count] by ascending id, without what its filters drop; one token when it is greedy.
+   * Valid until the next call of a function of the sampler. */
   tw_status (*distribution)(void *data, const float *row, const int32_t *history, int64_t history_count,
-                            double *probabilities);
+                            const tw_rt_choice **choices, int64_t *count);
   /* The next number of its sequence, in [0, 1). */
   double (*uniform)(void *data);
 } tw_rt_sampler;
@@ -98,6 +108,8 @@ typedef struct tw_rt_draft_request {
   int64_t history_count;
   int64_t capacity; /* tokens at most */
   const tw_rt_sampler *sampler;
+  /* [those that policy_outputs names] a row of each, of the row whose logits gave the history's last token. */
+  const float *const *outputs;
 } tw_rt_draft_request;
 
 /* Tokens that were drafted, with the model's logits, to be judged. */
@@ -136,6 +148,9 @@ typedef struct tw_rt_half {
    * just it, so that the text is the one without a policy. */
   tw_status (*policy_verify)(tw_rt_policy *policy, const tw_rt_verdict_request *request, int64_t *accepted,
                              int32_t *next, tw_rt_message *message);
+  /* Outputs of the model that policy_draft wants: [*count] names that it has, valid as long as the policy. May be NULL.
+   */
+  const char *const *(*policy_outputs)(tw_rt_policy *policy, int64_t *count);
 } tw_rt_half;
 
 /* const tw_rt_half *tilewrightRuntimeHalf(void); */

@@ -83,6 +83,34 @@ ModelOptions readOptions(const tw_model_options *from) {
   return options;
 }
 
+/// The buffers of a request for the model's outputs, in the model's order; empty when it wants none.
+std::vector<float *> readOutputs(const Model &model, const tw_step_request &from, const std::string &request) {
+  const auto fail = [&](tw_status code, const std::string &what) { throw Error(code, request + ": " + what); };
+  if (from.output_count < 0 || (from.output_count > 0 && !from.outputs))
+    fail(TW_INVALID, "outputs is NULL or output_count is negative");
+  std::vector<float *> buffers;
+  const auto *at = reinterpret_cast<const uint8_t *>(from.outputs);
+  for (int64_t i = 0; i < from.output_count; ++i) {
+    buffers.resize(model.outputs().size());
+    const tw_output given = readSized(reinterpret_cast<const tw_output *>(at), sizeof(tw_output), "tw_output");
+    at += given.size;
+    const std::string name = given.name ? given.name : "";
+    const std::optional<size_t> which = model.findOutput(name);
+    if (!which) {
+      std::string known;
+      for (const ModelOutput &output : model.outputs())
+        known += (known.empty() ? "" : ", ") + output.name;
+      fail(TW_NOT_FOUND, "output '" + name + "': the model has " + (known.empty() ? "none" : known));
+    }
+    if (buffers[*which])
+      fail(TW_INVALID, "output '" + name + "' is there twice");
+    if (!given.values && (!from.wanted || from.wanted_count > 0))
+      fail(TW_INVALID, "no buffer for output '" + name + "'");
+    buffers[*which] = given.values;
+  }
+  return buffers;
+}
+
 StepRequest readRequest(const tw_step_request &from, int64_t index) {
   const std::string name = "request " + std::to_string(index);
   const auto check = [&](bool holds, const char *what) {
@@ -98,7 +126,8 @@ StepRequest readRequest(const tw_step_request &from, int64_t index) {
                       {from.tokens, static_cast<size_t>(from.count)},
                       {from.wanted, static_cast<size_t>(from.wanted_count)},
                       from.logits,
-                      {from.positions, static_cast<size_t>(from.positions ? from.count : 0)}};
+                      {from.positions, static_cast<size_t>(from.positions ? from.count : 0)},
+                      {}};
   return request;
 }
 
@@ -145,6 +174,23 @@ int64_t tw_model_vocab_size(const tw_model *model) { return model ? model->model
 int64_t tw_model_context(const tw_model *model) { return model ? model->model->context() : -1; }
 
 const char *tw_model_describe(const tw_model *model) { return model ? model->model->description().c_str() : nullptr; }
+
+int64_t tw_model_output_count(const tw_model *model) {
+  return model ? static_cast<int64_t>(model->model->outputs().size()) : -1;
+}
+
+const char *tw_model_output_name(const tw_model *model, int64_t index) {
+  if (index < 0 || index >= tw_model_output_count(model))
+    return nullptr;
+  return model->model->outputs()[static_cast<size_t>(index)].name.c_str();
+}
+
+int64_t tw_model_output_size(const tw_model *model, const char *name) {
+  if (!model || !name)
+    return -1;
+  const std::optional<size_t> which = model->model->findOutput(name);
+  return which ? model->model->outputs()[*which].rowSize : -1;
+}
 
 tw_status tw_model_memory(const tw_model *model, tw_memory *out) {
   return guarded([&] {
@@ -198,7 +244,8 @@ tw_status tw_step(tw_model *model, const tw_step_request *requests, int64_t coun
     const size_t stride = requests->size;
     const auto *at = reinterpret_cast<const uint8_t *>(requests);
     std::vector<StepRequest> steps;
-    std::vector<int64_t> lastRows; // what NULL stands for in `wanted`
+    std::vector<std::vector<float *>> outputs; // of each request
+    std::vector<int64_t> lastRows;             // what NULL stands for in `wanted`
     lastRows.reserve(static_cast<size_t>(std::min<int64_t>(count, 4096)));
     std::vector<size_t> wantsLast;
     for (int64_t i = 0; i < count; ++i, at += stride) {
@@ -208,11 +255,14 @@ tw_status tw_step(tw_model *model, const tw_step_request *requests, int64_t coun
         throw Error(TW_INVALID, "request " + std::to_string(i) + ": size " + std::to_string(given.size) +
                                     ", request 0 has " + std::to_string(stride));
       steps.push_back(readRequest(given, i));
+      outputs.push_back(readOutputs(*model->model, given, "request " + std::to_string(i)));
       if (!given.wanted) {
         lastRows.push_back(given.count - 1);
         wantsLast.push_back(static_cast<size_t>(i));
       }
     }
+    for (size_t i = 0; i < steps.size(); ++i)
+      steps[i].outputs = outputs[i];
     for (size_t i = 0; i < wantsLast.size(); ++i)
       steps[wantsLast[i]].wanted = {&lastRows[i], 1};
     model->model->step(steps);

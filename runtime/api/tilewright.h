@@ -61,6 +61,12 @@ int64_t tw_model_context(const tw_model *model);
 /* JSON description of the loaded artifact (manifest, level chosen, kernels); valid as long as the model. */
 const char *tw_model_describe(const tw_model *model);
 
+/* What steps of the model give besides logits, by name: hidden states, prediction heads. Shapes are in the description.
+ */
+int64_t tw_model_output_count(const tw_model *model);
+const char *tw_model_output_name(const tw_model *model, int64_t index); /* as long as the model; NULL: no such index */
+int64_t tw_model_output_size(const tw_model *model, const char *name);  /* numbers of a row; -1: no such output */
+
 /* Bytes: packed weights (mapped or read), caches in use, arenas held, and the most of caches and arenas so far. */
 typedef struct tw_memory {
   size_t size; /* sizeof(tw_memory) */
@@ -79,6 +85,13 @@ tw_status tw_session_truncate(tw_session *session, int64_t length);
 /* Legal from any thread: the running (or next) step returns CANCELLED and leaves the session as before that step. */
 tw_status tw_cancel(tw_session *session);
 
+/* An output of the model that a step is to fill. */
+typedef struct tw_output {
+  size_t size; /* sizeof(tw_output), the same in all outputs of a request */
+  const char *name;
+  float *values; /* [wanted_count or 1][its numbers]; may be NULL when no row is wanted */
+} tw_output;
+
 /* Appends tokens to each session and computes logits for wanted rows. Requests of one call share compiled steps; their
  * sessions differ. A failed step leaves every session unchanged (and the logits unspecified). No requests: nothing to
  * do. */
@@ -93,6 +106,9 @@ typedef struct tw_step_request {
   /* [count] what the model takes for each token's position, 0 to the model's own context - 1; NULL: they continue the
    * session's length. Which tokens a row sees is decided by their order in the session, whatever their positions. */
   const int32_t *positions;
+  const tw_output
+      *outputs; /* [output_count] for the wanted rows, besides their logits; what only others need is not done */
+  int64_t output_count;
 } tw_step_request;
 tw_status tw_step(tw_model *model, const tw_step_request *requests, int64_t count);
 

@@ -78,6 +78,17 @@ Json statesOf(const Manifest &manifest) {
   return states;
 }
 
+Json outputsOf(const Manifest &manifest) {
+  Json outputs = Json::array();
+  for (const auto *output : manifestOutputs(*manifest)) {
+    Json shape = Json::array();
+    for (uint32_t i = 0; output->shape() && i < output->shape()->size(); ++i)
+      shape.push_back(output->shape()->Get(i));
+    outputs.push_back({{"name", output->name()->str()}, {"shape", shape}});
+  }
+  return outputs;
+}
+
 /// Elements of all matrices but those with a row per word of the vocabulary: each is multiplied once for every token.
 uint64_t layerParameters(const Manifest &manifest) {
   uint64_t sum = 0;
@@ -117,6 +128,7 @@ std::string describeModel(const Model &model) {
                      {"steps", stepsOf(model.loaded())},
                      {"kernels", kernelsOf(model.loaded().level())},
                      {"states", statesOf(manifest)},
+                     {"outputs", outputsOf(manifest)},
                      {"weights",
                       {{"count", manifest->weights() ? manifest->weights()->size() : 0},
                        {"bytes", model.loaded().weightBytes()},

@@ -48,6 +48,8 @@ Model::Model(const std::string &folder, const ModelOptions &options)
   // A limit below one full session is legal: short texts still fit.
   pages = std::make_unique<PagePool>(stateGeometry(*artifact), options.memoryLimit ? 1 : contextPages, budget);
   arenas = std::make_unique<ArenaPool>(budget);
+  for (const auto *output : manifestOutputs(*artifact->manifest()))
+    outputList.push_back({output->name()->str(), outputRowSize(*output)});
   json = describeModel(*this);
   loadRuntimeHalves();
   messages.write(TW_LOG_INFO, "loaded " + folder + ": level " + artifact->level().name()->str() + ", numerics " +
@@ -83,6 +85,13 @@ const RuntimeHalf &Model::runtimeHalf(const std::string &plugin) {
   messages.write(TW_LOG_INFO, "loaded " + halves.back()->path() + ": runtime half of plugin " + plugin + " " +
                                   halves.back()->version());
   return *halves.back();
+}
+
+std::optional<size_t> Model::findOutput(std::string_view name) const {
+  for (size_t i = 0; i < outputList.size(); ++i)
+    if (outputList[i].name == name)
+      return i;
+  return std::nullopt;
 }
 
 const Tokenizer *Model::tokenizer() const {

@@ -18,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tilewright {
@@ -46,6 +47,14 @@ struct StepRequest {
   std::span<const int64_t> wanted; ///< rows whose logits are wanted: ascending, counted from the first of `tokens`
   float *logits;                   ///< [wanted][vocabulary], filled
   std::span<const int32_t> positions = {}; ///< one per token, below the model's own context; empty: they count on
+  /// For each of the model's outputs [wanted][its numbers], filled, or null; empty: none is wanted.
+  std::span<float *const> outputs = {};
+};
+
+/// A result of a model's step besides the logits.
+struct ModelOutput {
+  std::string name;
+  int64_t rowSize; ///< numbers for each wanted row
 };
 
 /// Immutable but for its caches; shared by any number of threads.
@@ -67,6 +76,9 @@ public:
 
   int64_t vocabSize() const { return static_cast<int64_t>(artifact->manifest()->vocab_size()); }
   int64_t context() const { return contextLength; }
+  std::span<const ModelOutput> outputs() const { return outputList; }
+  /// Number of the output of this name; nothing when there is none.
+  std::optional<size_t> findOutput(std::string_view name) const;
   int threads() const { return executor->concurrency(); }
   const Artifact &loaded() const { return *artifact; }
   const PagePool &pagePool() const { return *pages; }
@@ -102,6 +114,7 @@ private:
   std::unique_ptr<ArenaPool> arenas;
   mutable std::once_flag textMade;
   mutable std::optional<Tokenizer> text;
+  std::vector<ModelOutput> outputList;
   std::string json;
   std::mutex halvesMutex;
   std::vector<std::unique_ptr<RuntimeHalf>> halves;

@@ -87,6 +87,9 @@ void StepRun::check(size_t index) const {
                                   std::to_string(request.tokens.size()));
     previous = row;
   }
+  if (!request.outputs.empty() && request.outputs.size() != model.outputs().size())
+    throw Error(TW_INVALID, requestName(index) + ": buffers for " + std::to_string(request.outputs.size()) +
+                                " outputs, the model has " + std::to_string(model.outputs().size()));
   if (!request.wanted.empty() && !request.logits)
     throw Error(TW_INVALID, requestName(index) + ": no buffer for the logits of " +
                                 std::to_string(request.wanted.size()) + " rows");
@@ -117,12 +120,32 @@ void StepRun::plan() {
     const artifact::StepVariant &step = *variants[variant];
     const int64_t paddedLogits = roundUp(logitRows, step.logit_row_multiple());
     const uint64_t arena = linearSize(*step.arena(), roundUp(rowCount, step.row_multiple()), paddedLogits);
-    // One request whose rows need no padding: compiled code writes where the caller wants the logits.
-    const bool direct = parts.size() == 1 && paddedLogits == logitRows;
-    batches.push_back(
-        {std::move(parts), variant, (arena + 63) / 64 * 64,
-         direct ? 0 : static_cast<uint64_t>(paddedLogits) * static_cast<uint64_t>(model.vocabSize()) * sizeof(float)});
+    // One request whose rows need no padding: compiled code writes where the caller wants the results.
+    Batch batch{std::move(parts), variant, (arena + 63) / 64 * 64, false, 0, {}};
+    batch.direct = batch.parts.size() == 1 && paddedLogits == logitRows;
+    batch.scratchAt.resize(resultCount());
+    for (size_t result = 0; result < resultCount() && logitRows > 0; ++result) {
+      const bool wanted = std::any_of(batch.parts.begin(), batch.parts.end(), [&](const RequestPart &part) {
+        return bufferOf(requests[part.request], result);
+      });
+      if (!wanted)
+        continue;
+      batch.scratchAt[result] = batch.scratchBytes;
+      if (!batch.direct)
+        batch.scratchBytes += (static_cast<uint64_t>(paddedLogits) * rowSize(result) * sizeof(float) + 63) / 64 * 64;
+    }
+    batches.push_back(std::move(batch));
   }
+}
+
+size_t StepRun::rowSize(size_t result) const {
+  return static_cast<size_t>(result == 0 ? model.vocabSize() : model.outputs()[result - 1].rowSize);
+}
+
+float *StepRun::bufferOf(const StepRequest &request, size_t result) {
+  if (result == 0)
+    return request.logits;
+  return request.outputs.empty() ? nullptr : request.outputs[result - 1];
 }
 
 void StepRun::reservePages() {
@@ -181,7 +204,19 @@ void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
                          wantedIn(part, wanted[i]), rowsOf(request.positions)});
   }
   const StepTables tables(sequences, formOf(variant));
-  float *scratch = reinterpret_cast<float *>(arena + batch.arenaBytes);
+  uint8_t *scratch = arena + batch.arenaBytes;
+  std::vector<float *> results(resultCount());
+  for (size_t result = 0; result < results.size(); ++result) {
+    if (!batch.scratchAt[result])
+      continue;
+    if (!batch.direct) {
+      results[result] = reinterpret_cast<float *>(scratch + *batch.scratchAt[result]);
+      continue;
+    }
+    const RequestPart &part = batch.parts.front();
+    const StepRequest &request = requests[part.request];
+    results[result] = bufferOf(request, result) + wantedRange(request.wanted, part).first * rowSize(result);
+  }
 
   tw_abi_step step{};
   tables.describe(step);
@@ -190,12 +225,8 @@ void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
   step.weights = model.loaded().weights();
   step.states = model.pages->buffers();
   step.arena = arena;
-  step.logits = scratch;
-  if (batch.scratchBytes == 0 && tables.logitRows() > 0) {
-    const RequestPart &part = batch.parts.front();
-    const StepRequest &request = requests[part.request];
-    step.logits = request.logits + wantedRange(request.wanted, part).first * static_cast<size_t>(model.vocabSize());
-  }
+  step.logits = results[0];
+  step.outputs = results.data() + 1;
   const int32_t result = [&] {
     const TraceSpan span(model.trace(), variant.symbol()->c_str(), "rows", tables.rows());
     return model.loaded().entry(batch.variant)(&step);
@@ -208,19 +239,23 @@ void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
     throw Error(TW_INTERNAL, "compiled step '" + variant.symbol()->str() + "': " + phases.message());
   if (result != 0)
     throw Error(TW_INTERNAL, "compiled step '" + variant.symbol()->str() + "' failed with " + std::to_string(result));
-  if (batch.scratchBytes)
-    copyLogits(batch, scratch);
+  if (!batch.direct)
+    copyResults(batch, scratch);
 }
 
-void StepRun::copyLogits(const Batch &batch, const float *scratch) const {
-  const size_t vocabulary = static_cast<size_t>(model.vocabSize());
-  for (const RequestPart &part : batch.parts) {
-    const StepRequest &request = requests[part.request];
-    const auto [first, last] = wantedRange(request.wanted, part);
-    if (first == last)
+void StepRun::copyResults(const Batch &batch, const uint8_t *scratch) const {
+  for (size_t result = 0; result < resultCount(); ++result) {
+    if (!batch.scratchAt[result])
       continue;
-    std::memcpy(request.logits + first * vocabulary, scratch, (last - first) * vocabulary * sizeof(float));
-    scratch += (last - first) * vocabulary;
+    const size_t row = rowSize(result);
+    const float *from = reinterpret_cast<const float *>(scratch + *batch.scratchAt[result]);
+    for (const RequestPart &part : batch.parts) {
+      const StepRequest &request = requests[part.request];
+      const auto [first, last] = wantedRange(request.wanted, part);
+      if (float *to = bufferOf(request, result); to && first != last)
+        std::memcpy(to + first * row, from, (last - first) * row * sizeof(float));
+      from += (last - first) * row;
+    }
   }
 }
 

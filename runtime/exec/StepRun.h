@@ -23,16 +23,23 @@ private:
   struct Batch {
     std::vector<RequestPart> parts;
     size_t variant;
-    uint64_t arenaBytes;   ///< what compiled code planned, rounded up to a cache line
-    uint64_t scratchBytes; ///< logits that do not go straight to the caller
+    uint64_t arenaBytes;                            ///< what compiled code planned, rounded up to a cache line
+    bool direct;                                    ///< results go straight to the caller
+    uint64_t scratchBytes;                          ///< for those that do not
+    std::vector<std::optional<uint64_t>> scratchAt; ///< byte of each result there; none: nobody wants the result
   };
+  /// The logits, then the model's outputs.
+  size_t resultCount() const { return 1 + model.outputs().size(); }
+  size_t rowSize(size_t result) const;
+  /// Where the request wants the result, for its first wanted row; null: it does not.
+  static float *bufferOf(const StepRequest &request, size_t result);
 
   void check(size_t index) const;
   std::span<const int64_t> wantedIn(const RequestPart &part, std::vector<int64_t> &relative) const;
   void plan();
   void reservePages();
   void runBatch(const Batch &batch, Phases &phases, uint8_t *arena);
-  void copyLogits(const Batch &batch, const float *scratch) const;
+  void copyResults(const Batch &batch, const uint8_t *scratch) const;
   void throwIfCancelled();
 
   Model &model;

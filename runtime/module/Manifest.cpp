@@ -34,6 +34,7 @@ public:
     checkHead();
     checkWeights();
     checkStates();
+    checkOutputs();
     checkLevels();
     if (m.tokenizer())
       checkTokenizer(*m.tokenizer());
@@ -140,6 +141,27 @@ private:
     }
   }
 
+  void checkOutputs() const {
+    const size_t count = sizeOf(m.outputs());
+    // Compiled code reads a longer struct for them.
+    if (count && m.format_version() < 2)
+      fail("outputs in format version " + std::to_string(m.format_version()) + ", wanted 2 or more");
+    if (count > TW_ABI_MOST_OUTPUTS)
+      fail(std::to_string(count) + " outputs, wanted at most " + std::to_string(TW_ABI_MOST_OUTPUTS));
+    std::set<std::string> names = {"", "logits"};
+    for (const auto *output : manifestOutputs(m)) {
+      const std::string place = "output " + quoted(output->name());
+      if (!names.insert(output->name()->str()).second)
+        fail(place + ": not a name of its own");
+      uint64_t numbers = 1;
+      for (uint32_t i = 0; i < sizeOf(output->shape()); ++i) {
+        numbers *= output->shape()->Get(i); // both below 2^32
+        if (numbers == 0 || numbers > INT32_MAX / 2)
+          fail(place + ": a row of 0 or more than " + std::to_string(INT32_MAX / 2) + " numbers");
+      }
+    }
+  }
+
   void checkLevels() const {
     if (m.levels()->size() == 0)
       fail("no levels");
@@ -237,6 +259,20 @@ LayoutDescriptor layoutFromManifest(const artifact::Layout &layout) {
     result.fields.push_back(std::move(field));
   }
   return result;
+}
+
+std::vector<const artifact::Output *> manifestOutputs(const artifact::Manifest &manifest) {
+  std::vector<const artifact::Output *> outputs;
+  for (size_t i = 0; i < sizeOf(manifest.outputs()); ++i)
+    outputs.push_back(manifest.outputs()->Get(static_cast<uint32_t>(i)));
+  return outputs;
+}
+
+int64_t outputRowSize(const artifact::Output &output) {
+  int64_t numbers = 1;
+  for (uint32_t i = 0; i < sizeOf(output.shape()); ++i)
+    numbers *= output.shape()->Get(i);
+  return numbers;
 }
 
 std::pair<int64_t, int64_t> weightShape(const artifact::Weight &weight) {

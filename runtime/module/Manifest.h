@@ -12,7 +12,7 @@
 
 namespace tilewright {
 
-constexpr uint32_t kManifestVersion = 1; ///< newest format this runtime reads
+constexpr uint32_t kManifestVersion = 2; ///< newest format this runtime reads
 
 /// A verified manifest with its own copy of the bytes. Immutable; movable.
 class Manifest {
@@ -40,6 +40,12 @@ private:
 };
 
 LayoutDescriptor layoutFromManifest(const artifact::Layout &layout);
+
+/// The step's results besides the logits, in the manifest's order.
+std::vector<const artifact::Output *> manifestOutputs(const artifact::Manifest &manifest);
+
+/// Numbers that an output has for each wanted row.
+int64_t outputRowSize(const artifact::Output &output);
 
 /// Rows (product of all extents but the last) and columns of a weight. Throws Error(CORRUPT) for a bad shape.
 std::pair<int64_t, int64_t> weightShape(const artifact::Weight &weight);

@@ -144,10 +144,25 @@ RuntimeHalf::~RuntimeHalf() {
 }
 
 const tw_rt_host &runtimeHalfHost() {
-  static const tw_rt_host host = {sizeof host,       TW_RT_API_VERSION,   tw_last_error,     tw_model_load,
-                                  tw_model_release,  tw_model_vocab_size, tw_model_context,  tw_model_describe,
-                                  tw_session_create, tw_session_release,  tw_session_length, tw_session_truncate,
-                                  tw_step,           tw_tokenize,         tw_detokenize,     tw_token_text};
+  static const tw_rt_host host = {sizeof host,
+                                  TW_RT_API_VERSION,
+                                  tw_last_error,
+                                  tw_model_load,
+                                  tw_model_release,
+                                  tw_model_vocab_size,
+                                  tw_model_context,
+                                  tw_model_describe,
+                                  tw_session_create,
+                                  tw_session_release,
+                                  tw_session_length,
+                                  tw_session_truncate,
+                                  tw_step,
+                                  tw_tokenize,
+                                  tw_detokenize,
+                                  tw_token_text,
+                                  tw_model_output_count,
+                                  tw_model_output_name,
+                                  tw_model_output_size};
   return host;
 }
 

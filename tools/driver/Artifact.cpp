@@ -47,6 +47,8 @@ int writeArtifact(Session &session, MutableArrayRef<ClassProgram> classes, Array
   const std::string entry = session.graph().graph().entry()->str();
   progress.step("packing weights");
   ModuleOp packed = *classes.front().module;
+  if (failed(describeResults(packed, entry, manifest)))
+    return WorkFailed;
   FailureOr<ProgramTables> tables = describeStates(packed, entry, manifest);
   if (failed(tables))
     return WorkFailed;

@@ -35,8 +35,12 @@ llvm::Expected<std::vector<const CpuLevel *>> levelsOf(llvm::ArrayRef<std::strin
 /// The strongest of them that runs here.
 llvm::Expected<const CpuLevel *> strongestOf(llvm::ArrayRef<std::string> targets);
 
-/// Fills the manifest's state table from the entry function's state arguments and returns where each begins. Fails with
-/// a diagnostic unless the function's logits are as wide as the vocabulary (which is set where the graph does not say).
+/// Fills the manifest's table of outputs from what the entry function returns. Fails with a diagnostic unless the
+/// logits are as wide as the vocabulary (which is set where the graph does not say), and each result has one f32 row of
+/// a static shape for each wanted row. `module` is behind the tile stage.
+mlir::LogicalResult describeResults(mlir::ModuleOp module, llvm::StringRef entry, artifact::ManifestT &manifest);
+
+/// Fills the manifest's state table from the entry function's state arguments and returns where each begins.
 mlir::FailureOr<ProgramTables> describeStates(mlir::ModuleOp module, llvm::StringRef entry,
                                               artifact::ManifestT &manifest);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/driver/ReferenceModel.h"
 
+#include "ir/tw/StepResults.h"
 #include "ir/tw/Tw.h"
 
 using namespace mlir;
@@ -26,6 +27,10 @@ llvm::Expected<std::unique_ptr<ReferenceModel>> ReferenceModel::create(Session &
     return llvm::createStringError("the model has no reference form (see above)");
   model->interpreter = std::move(*created);
   model->function = model->interpreter->module().lookupSymbol<func::FuncOp>(model->entry);
+  FailureOr<tw::StepResults> results = tw::stepResults(model->function);
+  if (failed(results))
+    return llvm::createStringError("the entry function is no step (see above)");
+  model->logitsResult = results->logits;
   if (llvm::Error error = model->reset())
     return std::move(error);
   return model;
@@ -80,10 +85,10 @@ llvm::Expected<std::vector<double>> ReferenceModel::step(ArrayRef<int32_t> token
     return llvm::createStringError("the reference interpreter failed (see above)");
   std::vector<double> logits;
   state = 0;
-  for (reference::RunValue &value : *outputs) {
+  for (auto [number, value] : llvm::enumerate(*outputs)) {
     if (auto *handle = std::get_if<reference::StateHandle>(&value))
       states[state++] = std::move(*handle);
-    else
+    else if (number == logitsResult)
       logits = std::move(std::get<reference::Tensor>(value).reals);
   }
   length += count;

@@ -40,6 +40,7 @@ private:
   reference::Precision precision;
   std::unique_ptr<reference::Interpreter> interpreter;
   mlir::func::FuncOp function;
+  unsigned logitsResult = 0;
   std::vector<reference::StateHandle> states;
   int64_t length = 0;
 };

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Weights and states of an artifact: from the module's globals and arguments to the manifest's tables and model.tww.
+// Weights, states and results of an artifact: from the module's globals, arguments and results to the manifest's tables
+// and model.tww.
 #include "tools/driver/Compiler.h"
 
 #include "ir/interfaces/Interfaces.h"
+#include "ir/tw/RowCount.h"
+#include "ir/tw/StepResults.h"
 #include "ir/tw/TableIds.h"
 #include "ir/tw/Tw.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "passes/api/CompileTrace.h"
+#include "runtime/api/abi.h"
 #include "tools/driver/Manifest.h"
 
 using namespace mlir;
@@ -32,24 +36,61 @@ LogicalResult checkTables(ModuleOp module, StringRef entry, const artifact::Mani
   return success();
 }
 
-FailureOr<ProgramTables> describeStates(ModuleOp module, StringRef entry, artifact::ManifestT &manifest) {
+LogicalResult describeResults(ModuleOp module, StringRef entry, artifact::ManifestT &manifest) {
   auto function = module.lookupSymbol<func::FuncOp>(entry);
   if (!function)
     return module.emitError("the graph has no entry function '") << entry << "'";
-  // The runtime gives the step a buffer of vocab_size numbers for each wanted row.
-  for (Type type : function.getResultTypes()) {
-    auto logits = dyn_cast<RankedTensorType>(type);
-    if (!logits)
-      continue;
-    const int64_t width = logits.getRank() == 2 ? logits.getDimSize(1) : ShapedType::kDynamic;
-    if (ShapedType::isDynamic(width) || width > INT32_MAX / 2)
-      return function.emitError("the step function returns ") << logits << "; wanted logits [rows, vocabulary]";
-    if (manifest.vocab_size == 0)
-      manifest.vocab_size = static_cast<uint32_t>(width);
-    if (manifest.vocab_size != width)
-      return function.emitError("the step function returns logits of ")
-             << width << " numbers; the graph's vocab_size is " << manifest.vocab_size;
+  FailureOr<tw::StepResults> results = tw::stepResults(function);
+  if (failed(results))
+    return failure();
+  SymbolTable symbols(module);
+  auto fail = [&](const Twine &what) { return function.emitError("the step function returns ") << what; };
+  // The runtime gives the step a buffer for each result, of so many numbers for each wanted row.
+  auto checkRows = [&](unsigned result, const std::string &what, StringRef wanted) -> LogicalResult {
+    auto type = cast<RankedTensorType>(function.getResultTypes()[result]);
+    bool fits = type.getElementType().isF32() && type.getRank() >= 1 && type.isDynamicDim(0);
+    int64_t numbers = 1;
+    for (int64_t extent : type.getShape().drop_front(fits ? 1 : 0))
+      fits = fits && extent >= 1 && !llvm::MulOverflow(numbers, extent, numbers) && numbers <= INT32_MAX / 2;
+    if (!fits)
+      return fail(what) << " of type " << type << "; wanted " << wanted;
+    FailureOr<Attribute> dim = leadingDim(function.front().getTerminator()->getOperand(result), symbols);
+    auto name = succeeded(dim) ? dyn_cast<StringAttr>(*dim) : StringAttr();
+    if (!name || tw::RowCount::parse(name.getValue()).base != "R")
+      return fail(what) << " with a row for each of '" << (name ? name.getValue() : StringRef("?"))
+                        << "'; wanted one for each wanted row (R), as a gather by logit_rows makes them";
+    return success();
+  };
+  constexpr StringLiteral wantedLogits = "f32 [rows, vocabulary]";
+  if (failed(checkRows(results->logits, "logits", wantedLogits)))
+    return failure();
+  auto logits = cast<RankedTensorType>(function.getResultTypes()[results->logits]);
+  if (logits.getRank() != 2)
+    return fail("logits") << " of type " << logits << "; wanted " << wantedLogits;
+  if (manifest.vocab_size == 0)
+    manifest.vocab_size = static_cast<uint32_t>(logits.getDimSize(1));
+  if (manifest.vocab_size != logits.getDimSize(1))
+    return fail("logits of ") << logits.getDimSize(1) << " numbers; the graph's vocab_size is " << manifest.vocab_size;
+  for (unsigned result : results->outputs) {
+    const std::string name = tw::resultName(function, result).str();
+    if (failed(checkRows(result, "an output '" + name + "'", "f32 [rows, ...] of static extents of at least 1")))
+      return failure();
+    auto output = std::make_unique<artifact::OutputT>();
+    output->name = name;
+    for (int64_t extent : cast<RankedTensorType>(function.getResultTypes()[result]).getShape().drop_front())
+      output->shape.push_back(static_cast<uint32_t>(extent));
+    manifest.outputs.push_back(std::move(output));
   }
+  if (manifest.outputs.size() > TW_ABI_MOST_OUTPUTS)
+    return fail(Twine(manifest.outputs.size()))
+           << " outputs besides the logits; wanted at most " << TW_ABI_MOST_OUTPUTS;
+  if (!manifest.outputs.empty())
+    manifest.format_version = 2;
+  return success();
+}
+
+FailureOr<ProgramTables> describeStates(ModuleOp module, StringRef entry, artifact::ManifestT &manifest) {
+  auto function = module.lookupSymbol<func::FuncOp>(entry);
   ProgramTables tables;
   int64_t buffers = 0;
   for (BlockArgument argument : function.getArguments()) {

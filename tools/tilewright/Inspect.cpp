@@ -46,6 +46,12 @@ void printSummary(const Manifest &manifest) {
   std::printf("weights    %u in %s, %.1f MB\n", size(manifest->weights()), text(manifest->weights_file()).c_str(),
               static_cast<double>(manifest->weights_file_length()) / 1e6);
   std::printf("states     %u\n", size(manifest->states()));
+  for (const auto *output : manifestOutputs(*manifest)) {
+    std::string shape;
+    for (uint32_t i = 0; output->shape() && i < output->shape()->size(); ++i)
+      shape += ", " + std::to_string(output->shape()->Get(i));
+    std::printf("output     %s [R%s]\n", output->name()->c_str(), shape.c_str());
+  }
   for (const auto *level : *manifest->levels()) {
     std::printf("level      %s: %u kernels; needs", text(level->name()).c_str(), size(level->kernels()));
     for (const auto *feature : *level->features())

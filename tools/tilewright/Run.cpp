@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One forward pass over a padded batch: input_ids [B, T] (attention_mask [B, T], position_ids [B, T]) -> logits [B, T,
-// V]. Tokens whose mask is 0 are left out: nothing sees them, and their logits are zeros.
+// V] and [B, T, ...] of each of the model's outputs. Tokens whose mask is 0 are left out: nothing sees them, and what
+// they give is zeros.
 #include "tools/safetensors/Safetensors.h"
 #include "tools/tilewright/Model.h"
 
@@ -62,12 +63,20 @@ void runRun(const RunOptions &options) {
 
   ModelPointer model = loadModel(options.model);
   const int64_t vocab = tw_model_vocab_size(model.get());
-  const int64_t context = nlohmann::json::parse(tw_model_describe(model.get()))["model_context"].get<int64_t>();
+  const auto description = nlohmann::json::parse(tw_model_describe(model.get()));
+  const auto context = description["model_context"].get<int64_t>();
   auto at = [](const char *name, int64_t b, int64_t t) {
     return std::string(name) + "[" + std::to_string(b) + ", " + std::to_string(t) + "]";
   };
-  NamedTensor logits{"F32", {batch, length, vocab}, {}};
-  logits.bytes.resize(static_cast<size_t>(batch * length * vocab) * sizeof(float)); // pads stay zero
+  std::vector<std::pair<std::string, NamedTensor>> results = {{"logits", {"F32", {batch, length, vocab}, {}}}};
+  for (const auto &output : description["outputs"]) {
+    NamedTensor &tensor = results.emplace_back(output["name"].get<std::string>(), NamedTensor()).second;
+    tensor = {"F32", {batch, length}, {}};
+    for (const auto &extent : output["shape"])
+      tensor.shape.push_back(extent.get<int64_t>());
+  }
+  for (auto &[name, tensor] : results)
+    tensor.bytes.resize(static_cast<size_t>(tensor.elements()) * sizeof(float)); // pads stay zero
   SessionPointer session = newSession(model.get());
   for (int64_t b = 0; b < batch; ++b) {
     std::vector<int32_t> row, rowPositions;
@@ -92,12 +101,15 @@ void runRun(const RunOptions &options) {
     if (row.empty())
       continue;
     check(tw_session_truncate(session.get(), 0), "");
-    std::vector<float> rows = step(model.get(), session.get(), row, /*allRows=*/true, rowPositions);
-    for (size_t i = 0; i < places.size(); ++i)
-      std::memcpy(logits.bytes.data() + static_cast<size_t>((b * length + places[i]) * vocab) * sizeof(float),
-                  rows.data() + i * static_cast<size_t>(vocab), static_cast<size_t>(vocab) * sizeof(float));
+    const std::vector<std::vector<float>> made = stepAllRows(model.get(), session.get(), row, rowPositions);
+    for (size_t r = 0; r < results.size(); ++r) {
+      const size_t numbers = made[r].size() / places.size(), bytes = numbers * sizeof(float);
+      for (size_t i = 0; i < places.size(); ++i)
+        std::memcpy(results[r].second.bytes.data() + static_cast<size_t>(b * length + places[i]) * bytes,
+                    made[r].data() + i * numbers, bytes);
+    }
   }
-  writeSafetensors(options.outputs, {{"logits", std::move(logits)}});
+  writeSafetensors(options.outputs, {std::make_move_iterator(results.begin()), std::make_move_iterator(results.end())});
 }
 
 } // namespace
@@ -110,7 +122,9 @@ void addRun(CLI::App &app) {
       ->add_option("--inputs", options->inputs,
                    "Safetensors file with input_ids [B,T], and attention_mask [B,T], position_ids [B,T] if wanted")
       ->required();
-  command->add_option("--outputs", options->outputs, "Safetensors file to write: logits [B,T,V], zero at pads")
+  command
+      ->add_option("--outputs", options->outputs,
+                   "Safetensors file to write: logits [B,T,V] and the model's outputs [B,T,...], zero at pads")
       ->required();
   command->footer("Example:\n  tilewright run smollm2/ --inputs in.safetensors --outputs out.safetensors");
   command->callback([options] { runRun(*options); });

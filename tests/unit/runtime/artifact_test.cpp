@@ -251,7 +251,7 @@ TEST(Artifact, NamesWhatIsWrongInTheManifest) {
     const char *message;
   };
   const std::vector<Case> cases = {
-      {[](auto &m) { m.format_version = 2; }, TW_INCOMPATIBLE, "format version 2, this runtime reads up to 1"},
+      {[](auto &m) { m.format_version = 3; }, TW_INCOMPATIBLE, "format version 3, this runtime reads up to 2"},
       {[](auto &m) { m.format_version = 0; }, TW_CORRUPT, "format version 0"},
       {[](auto &m) { m.numerics = "loose"; }, TW_CORRUPT, "numerics 'loose', wanted 'precise' or 'fast'"},
       {[](auto &m) { m.kv_element = "f64"; }, TW_CORRUPT, "kv_element 'f64'"},

@@ -120,7 +120,8 @@ TEST(CInterface, RefusesBadRequests) {
   const std::vector<int32_t> tokens = {1, 2, 3};
   std::vector<float> logits(3 * FAKE_VOCAB);
   auto step = [&](const std::function<void(tw_step_request &)> &change) {
-    tw_step_request request = {sizeof request, session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr};
+    tw_step_request request = {sizeof request, session, tokens.data(), 3, nullptr, 0,
+                               logits.data(),  nullptr, nullptr,       0};
     change(request);
     return tw_step(model, &request, 1);
   };
@@ -149,8 +150,9 @@ TEST(CInterface, RefusesBadRequests) {
     expectError(step([&](auto &r) { r.tokens = outside.data(); }), TW_INVALID,
                 "request 0: token 1 is " + std::to_string(bad) + ", wanted 0 to 299");
   }
-  tw_step_request two[2] = {{sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr},
-                            {sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr}};
+  tw_step_request two[2] = {
+      {sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr, nullptr, 0},
+      {sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr, nullptr, 0}};
   expectError(tw_step(model, two, 2), TW_INVALID, "request 1: its session is in use");
   struct Newer {
     tw_step_request request;

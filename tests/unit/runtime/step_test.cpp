@@ -55,7 +55,9 @@ TEST(Step, GivesTheWantedRows) {
                                        wanted.empty() ? &none : wanted.data(),
                                        static_cast<int64_t>(wanted.size()),
                                        wanted.empty() ? nullptr : logits.data(),
-                                       nullptr};
+                                       nullptr,
+                                       nullptr,
+                                       0};
       ASSERT_EQ(tw_step(model, &request, 1), TW_OK) << tw_last_error();
       for (size_t i = 0; i < wanted.size(); ++i)
         EXPECT_EQ(std::vector<float>(logits.begin() + static_cast<std::ptrdiff_t>(i * FAKE_VOCAB),
@@ -88,7 +90,7 @@ TEST(Step, BatchesSessions) {
         added.push_back(someTokens(round == 3 ? 1 : 1 + i * 9 * round, static_cast<int>(40 + i)));
       for (size_t i = 0; i < 5; ++i)
         requests.push_back({sizeof(tw_step_request), *sessions[i], added[i].data(),
-                            static_cast<int64_t>(added[i].size()), nullptr, 0, logits[i].data(), nullptr});
+                            static_cast<int64_t>(added[i].size()), nullptr, 0, logits[i].data(), nullptr, nullptr, 0});
       ASSERT_EQ(tw_step(model, requests.data(), 5), TW_OK) << tw_last_error();
       for (size_t i = 0; i < 5; ++i) {
         histories[i] = joined(histories[i], added[i]);
@@ -109,7 +111,8 @@ TEST(Step, TakesPositionsFromTheCaller) {
     for (int i = 0; i < 70; ++i)
       positions.push_back(i % 3 == 0 ? FAKE_CONTEXT - 1 - i : 5);
     std::vector<float> logits(FAKE_VOCAB);
-    tw_step_request request = {sizeof request, session, tokens.data(), 70, nullptr, 0, logits.data(), positions.data()};
+    tw_step_request request = {sizeof request, session,          tokens.data(), 70, nullptr, 0,
+                               logits.data(),  positions.data(), nullptr,       0};
     ASSERT_EQ(tw_step(model, &request, 1), TW_OK) << tw_last_error();
     EXPECT_EQ(logits, fakeLogits(tokens, 1, positions));
 
@@ -184,9 +187,9 @@ TEST(Step, LeavesNoTraceOfAFailure) {
     std::vector<float> logits(2 * FAKE_VOCAB);
     const std::vector<int32_t> good = {1, 2, 3};
     const tw_step_request both[2] = {
-        {sizeof(tw_step_request), other, good.data(), 3, nullptr, 0, logits.data(), nullptr},
+        {sizeof(tw_step_request), other, good.data(), 3, nullptr, 0, logits.data(), nullptr, nullptr, 0},
         {sizeof(tw_step_request), session, bad.data(), static_cast<int64_t>(bad.size()), nullptr, 0,
-         &logits[FAKE_VOCAB], nullptr}};
+         &logits[FAKE_VOCAB], nullptr, nullptr, 0}};
     EXPECT_EQ(tw_step(model, both, 2), TW_INTERNAL);
     EXPECT_EQ(other.length(), 0);
 
@@ -237,7 +240,7 @@ TEST(Step, RefusesASessionInUse) {
     std::this_thread::yield();
   std::vector<float> logits(FAKE_VOCAB);
   const int32_t token = 1;
-  const tw_step_request request = {sizeof request, session, &token, 1, nullptr, 0, logits.data(), nullptr};
+  const tw_step_request request = {sizeof request, session, &token, 1, nullptr, 0, logits.data(), nullptr, nullptr, 0};
   expectError(tw_step(model, &request, 1), TW_INVALID, "its session is in use");
   expectError(tw_session_truncate(session, 0), TW_INVALID, "the session is in use by another thread");
   tw_cancel(session);

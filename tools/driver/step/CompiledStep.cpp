@@ -96,6 +96,11 @@ bool CompiledStep::run(std::span<const int32_t> tokens, const Phase &phase, std:
     const uint64_t bytes = linearSize(*variant.arena(), tables.paddedRows(), tables.paddedLogitRows());
     std::vector<uint8_t> arena(bytes + 64);
     std::vector<float> padded(static_cast<size_t>(tables.paddedLogitRows() * vocabulary));
+    std::vector<std::vector<float>> outputs; // all of them, so that all dispatches run
+    std::vector<float *> outputPointers;
+    for (const auto *output : manifestOutputs(*artifact.manifest()))
+      outputPointers.push_back(
+          outputs.emplace_back(static_cast<size_t>(tables.paddedLogitRows() * outputRowSize(*output))).data());
     std::vector<void *> states;
     for (StatePool &pool : poolList)
       states.push_back(pool.values.data());
@@ -109,6 +114,7 @@ bool CompiledStep::run(std::span<const int32_t> tokens, const Phase &phase, std:
     step.states = states.data();
     step.arena = arena.data() + (64 - reinterpret_cast<uintptr_t>(arena.data()) % 64) % 64;
     step.logits = padded.data();
+    step.outputs = outputPointers.data();
     if (int32_t status = artifact.entry(which)(&step)) {
       error = "compiled step '" + variant.symbol()->str() + "' ended with " + std::to_string(status);
       return false;

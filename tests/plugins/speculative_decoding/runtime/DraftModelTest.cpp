@@ -20,6 +20,10 @@ struct tw_model {
   int64_t rows;                        ///< of its table
   int64_t context = 1000;
   std::function<int32_t(const std::vector<int32_t> &)> next;
+  int64_t heads = 0; ///< prediction heads, each of `headRow` numbers
+  int64_t headRow = 20;
+  /// What head `i`, from 0, says of the row that gave the last token of a text.
+  std::function<int32_t(const std::vector<int32_t> &, int64_t i)> head = {};
 };
 
 struct tw_session {
@@ -97,6 +101,14 @@ const tw_rt_host &host() {
       return TW_OK;
     };
     host.step = step;
+    host.model_output_count = [](const tw_model *model) { return model->heads; };
+    host.model_output_name = [](const tw_model *, int64_t) { return "hidden"; };
+    host.model_output_size = [](const tw_model *model, const char *name) {
+      for (int64_t i = 1; i <= model->heads; ++i)
+        if (name == "prediction_head_" + std::to_string(i))
+          return model->headRow;
+      return int64_t(-1);
+    };
     host.token_text = [](const tw_model *model, int32_t id, char *text, size_t capacity, size_t *length) {
       if (id < 0 || static_cast<size_t>(id) >= model->vocabulary.size())
         return fail(TW_INVALID, "no such token");
@@ -110,9 +122,12 @@ const tw_rt_host &host() {
   return table;
 }
 
-tw_status greedyDistribution(void *, const float *row, const int32_t *, int64_t, double *probabilities) {
-  std::fill_n(probabilities, 20, 0.0);
-  probabilities[std::max_element(row, row + 20) - row] = 1;
+tw_status greedyDistribution(void *, const float *row, const int32_t *, int64_t, const tw_rt_choice **choices,
+                             int64_t *count) {
+  static tw_rt_choice best;
+  best = {static_cast<int32_t>(std::max_element(row, row + 20) - row), 1};
+  *choices = &best;
+  *count = 1;
   return TW_OK;
 }
 
@@ -146,13 +161,24 @@ Ids speculate(const char *words, const Ids &prompt, size_t count, int64_t capaci
   EXPECT_EQ(half.policy_create(instance, &models.at("target"), nullptr, words, &policy, &message), TW_OK) << text;
   if (!policy)
     return {};
+  const tw_model &target = models.at("target");
+  int64_t outputs = 0;
+  const char *const *names = half.policy_outputs(policy, &outputs);
+  for (int64_t i = 0; i < outputs; ++i)
+    EXPECT_EQ(names[i], "prediction_head_" + std::to_string(i + 1));
   Ids history = plainText(prompt, 1);
   while (history.size() < prompt.size() + count) {
     const int64_t room = std::min<int64_t>(capacity, static_cast<int64_t>(prompt.size() + count - history.size()) - 1);
     Ids draft(static_cast<size_t>(room));
     int64_t drafted = 0, accepted = 0;
-    const tw_rt_draft_request wanted = {sizeof wanted, history.data(), static_cast<int64_t>(history.size()), room,
-                                        &greedy};
+    std::vector<std::vector<float>> heads;
+    std::vector<const float *> headRows;
+    for (int64_t i = 0; i < outputs; ++i) {
+      heads.emplace_back(20)[static_cast<size_t>(target.head(history, i))] = 10;
+      headRows.push_back(heads.back().data());
+    }
+    const tw_rt_draft_request wanted = {sizeof wanted, history.data(), static_cast<int64_t>(history.size()),
+                                        room,          &greedy,        headRows.data()};
     EXPECT_EQ(half.policy_draft(policy, &wanted, draft.data(), &drafted, &message), TW_OK) << text;
     EXPECT_LE(drafted, room);
     draft.resize(static_cast<size_t>(drafted));
@@ -258,14 +284,49 @@ TEST_F(Policy, DraftModelWithASmallContext) {
   EXPECT_EQ(text, plainText(prompt, 60));
 }
 
+// The same refusals at each index for the model's own heads, which draft no more than there are of them.
+TEST_F(Policy, PredictionHeads) {
+  // What the model says `i` places behind the text's next token.
+  const auto saysLater = [](Ids text, int64_t i) {
+    for (int64_t place = 0; place < i; ++place)
+      text.push_back(say(text));
+    return say(text);
+  };
+  tw_model &target = models["target"];
+  for (target.heads = 1; target.heads <= 5; ++target.heads)
+    for (int64_t wrong = 0; wrong <= target.heads; ++wrong) {
+      target.head = [&](const Ids &text, int64_t i) { return (saysLater(text, i) + (i == wrong)) % 20; };
+      int64_t rounds = 0;
+      const Ids text = speculate("mtp", prompt, 100, 16, [&](size_t, int64_t count, int64_t stood) {
+        EXPECT_LE(count, target.heads);
+        EXPECT_EQ(stood, std::min(wrong, count));
+        ++rounds;
+      });
+      EXPECT_EQ(text, plainText(prompt, 100)) << target.heads << " " << wrong;
+      EXPECT_EQ(rounds, (99 + wrong) / (wrong + 1)) << "each gives what stands and one more";
+    }
+  target.heads = 4;
+  target.head = [&](const Ids &text, int64_t i) {
+    return (saysLater(text, i) + static_cast<int32_t>(text.size() % 2)) % 20;
+  };
+  EXPECT_EQ(speculate("mtp", prompt, 100, 16), plainText(prompt, 100)) << "wrong every other time";
+  speculate("mtp,max=2", prompt, 40, 16, [](size_t, int64_t drafted, int64_t) { EXPECT_LE(drafted, 2); });
+}
+
 TEST_F(Policy, Ngram) { EXPECT_EQ(speculate("ngram:4", {1, 2, 3, 1, 2}, 60, 16), plainText({1, 2, 3, 1, 2}, 60)); }
 
 // A token that the model gives 1 in 20: it stands by a threshold of 0.05, whatever the draws are, and not by one of
 // 0.06.
 TEST_F(Policy, LossyThreshold) {
   tw_rt_sampler even = greedy;
-  even.distribution = [](void *, const float *, const int32_t *, int64_t, double *probabilities) {
-    std::fill_n(probabilities, 20, 0.05);
+  even.distribution = [](void *, const float *, const int32_t *, int64_t, const tw_rt_choice **choices,
+                         int64_t *count) {
+    static std::vector<tw_rt_choice> all;
+    all.clear();
+    for (int32_t id = 0; id < 20; ++id)
+      all.push_back({id, 0.05});
+    *choices = all.data();
+    *count = 20;
     return TW_OK;
   };
   const tw_rt_half &half = *tilewrightRuntimeHalf();
@@ -316,6 +377,15 @@ TEST_F(Policy, OtherVocabulariesAreRefused) {
   EXPECT_EQ(refusal("draft:absent"), "draft model absent: there is no such model");
 }
 
+TEST_F(Policy, ModelsWithoutPredictionHeadsAreRefused) {
+  EXPECT_EQ(refusal("mtp"),
+            "the model has no prediction heads to draft with: wanted an output prediction_head_1, found "
+            "no outputs");
+  models["target"].heads = 2;
+  models["target"].headRow = 18;
+  EXPECT_EQ(refusal("mtp"), "output 'prediction_head_1' has rows of 18 numbers, wanted logits of the 20 tokens");
+}
+
 // A table may be longer than the vocabulary, and a vocabulary may be the beginning of the other.
 TEST_F(Policy, PaddedAndShorterTables) {
   models["draft"].rows = 32; // twelve rows that fill it up, and whose logits are the largest
@@ -334,12 +404,16 @@ TEST_F(Policy, FailuresAreTold) {
   old.size -= 8;
   void *instance = nullptr;
   EXPECT_EQ(half.attach(&old, "{}", &instance, &message), TW_INCOMPATIBLE);
-  EXPECT_EQ(std::string(text), "the host's table has 120 bytes, wanted 128; build the plugin fo")
+  EXPECT_EQ(std::string(text), "the host's table has 144 bytes, wanted 152; build the plugin fo")
       << "cut, with its end";
 
   DraftModel draftModel(host(), &models["target"], "draft");
   tw_rt_sampler broken = greedy;
-  broken.distribution = [](void *, const float *, const int32_t *, int64_t, double *) { return TW_INVALID; };
-  EXPECT_THROW(draftModel.draft(prompt, 3, broken), Fault);
-  EXPECT_EQ(draftModel.draft(prompt, 3, greedy).size(), 3u) << "it goes on behind a failure";
+  broken.distribution = [](void *, const float *, const int32_t *, int64_t, const tw_rt_choice **, int64_t *) {
+    return TW_INVALID;
+  };
+  Draft draft;
+  EXPECT_THROW(draftModel.draw(prompt, 3, broken, draft), Fault);
+  draftModel.draw(prompt, 3, greedy, draft);
+  EXPECT_EQ(draft.size(), 3u) << "it goes on behind a failure";
 }

@@ -18,6 +18,7 @@ TEST(Options, AreReadFromWords) {
   EXPECT_EQ(parseOptions("ngram:16").drafted, 16);
   options = parseOptions("draft:/some/where:else,max=3,lossy-threshold=0.25");
   EXPECT_EQ(options.source, Options::Source::DraftModel);
+  EXPECT_EQ(parseOptions("mtp,max=2").source, Options::Source::PredictionHeads);
   EXPECT_EQ(options.draftModel, "/some/where:else");
   EXPECT_EQ(options.drafted, 3);
   EXPECT_EQ(options.lossyThreshold, 0.25);
@@ -28,8 +29,9 @@ TEST(Options, EachFaultHasItsMessage) {
     const char *words, *message;
   };
   for (const Case &c :
-       {Case{"mtp", "the policy is 'mtp', wanted ngram or draft"},
-        {"", "the policy is '', wanted ngram or draft"},
+       {Case{"medusa", "the policy is 'medusa', wanted ngram, draft or mtp"},
+        {"", "the policy is '', wanted ngram, draft or mtp"},
+        {"mtp:3", "mtp is '3', wanted nothing behind it"},
         {"ngram:0", "ngram is '0', wanted 1 to 16 drafted tokens"},
         {"ngram:17", "ngram is '17', wanted 1 to 16 drafted tokens"},
         {"ngram:-1", "ngram is '-1', wanted 1 to 16 drafted tokens"},

@@ -11,13 +11,28 @@
 #include <vector>
 
 using namespace tilewright::speculative_decoding;
-using Distribution = std::vector<double>;
+using Law = std::vector<double>; ///< by id
+using Choices = std::vector<tw_rt_choice>;
 
 namespace {
 
+Choices choices(const Law &law) {
+  Choices result;
+  for (size_t id = 0; id < law.size(); ++id)
+    if (law[id] > 0)
+      result.push_back({static_cast<int32_t>(id), law[id]});
+  return result;
+}
+
+int32_t inverseCdf(const Law &law, double u) { return tilewright::speculative_decoding::inverseCdf(choices(law), u); }
+
+int32_t resample(const Law &p, const Law &q, double u) {
+  return tilewright::speculative_decoding::resample(choices(p), choices(q), u);
+}
+
 /// What is left at a temperature of the tokens that reach a probability of `topP`.
-Distribution filtered(const Distribution &p, double temperature, double topP) {
-  Distribution result(p.size());
+Law filtered(const Law &p, double temperature, double topP) {
+  Law result(p.size());
   if (temperature == 0) {
     result[static_cast<size_t>(std::max_element(p.begin(), p.end()) - p.begin())] = 1;
     return result;
@@ -47,16 +62,17 @@ Distribution filtered(const Distribution &p, double temperature, double topP) {
 class Draws {
 public:
   double uniform() { return std::uniform_real_distribution<>(0, 1)(engine); }
-  Judgement from(const std::vector<Distribution> &target, const std::vector<Distribution> &draft) {
+  Judgement from(const std::vector<Law> &targets, const std::vector<Law> &drafts) {
     Judgement judgement;
-    judgement.target = [&](size_t i) -> std::span<const double> { return target[i]; };
-    judgement.draft = [&](size_t i) -> std::span<const double> { return draft[i]; };
+    judgement.target = [&targets, this](size_t i) -> Distribution { return target = choices(targets[i]); };
+    judgement.draft = [&drafts, this](size_t i) -> Distribution { return draft = choices(drafts[i]); };
     judgement.uniform = [this] { return uniform(); };
     return judgement;
   }
 
 private:
   std::mt19937_64 engine{7};
+  Choices target, draft; ///< of the last call
 };
 
 /// Sum of (found - wanted)^2 / wanted; infinite where something was found that has no probability.
@@ -79,19 +95,28 @@ double chiSquare(const std::map<std::vector<int32_t>, int> &counts, const std::m
 /// By degrees of freedom: what chi-square exceeds with a chance of 1e-4.
 constexpr double degreesLimit[] = {0, 15.14, 18.42, 21.11, 23.51, 25.74, 27.86, 29.88, 31.83};
 
-const Distribution target = {0.6, 0.3, 0.1}, draft = {0.2, 0.3, 0.5};
+const Law target = {0.6, 0.3, 0.1}, draft = {0.2, 0.3, 0.5};
 constexpr int draws = 100000;
 
 } // namespace
 
 TEST(Rules, InverseDistribution) {
-  const Distribution weights = {0, 2, 0, 1, 1, 0};
+  const Law weights = {0, 2, 0, 1, 1, 0};
   EXPECT_EQ(inverseCdf(weights, 0), 1);
   EXPECT_EQ(inverseCdf(weights, 0.4999), 1);
   EXPECT_EQ(inverseCdf(weights, 0.5), 3) << "the sum has to exceed the number";
   EXPECT_EQ(inverseCdf(weights, 0.75), 4);
   EXPECT_EQ(inverseCdf(weights, std::nextafter(1.0, 0.0)), 4) << "never one without a weight";
-  EXPECT_EQ(inverseCdf(Distribution{0.1, 0.2, 0.7, 0}, std::nextafter(1.0, 0.0)), 2);
+  EXPECT_EQ(inverseCdf(Law{0.1, 0.2, 0.7, 0}, std::nextafter(1.0, 0.0)), 2);
+}
+
+TEST(Rules, ProbabilityOfOneToken) {
+  const Choices some = {{2, 0.25}, {7, 0.75}};
+  EXPECT_EQ(probabilityOf(some, 2), 0.25);
+  EXPECT_EQ(probabilityOf(some, 7), 0.75);
+  for (int32_t none : {0, 1, 3, 8})
+    EXPECT_EQ(probabilityOf(some, none), 0);
+  EXPECT_EQ(probabilityOf({}, 0), 0);
 }
 
 TEST(Rules, AcceptsByTheQuotient) {
@@ -108,8 +133,8 @@ TEST(Rules, ResamplesFromWhatIsLeft) {
   for (double u : {0.0, 0.3, 0.999})
     EXPECT_EQ(resample(target, draft, u), 0) << "the residual is (1, 0, 0)";
   EXPECT_EQ(resample(target, target, 0.65), 1) << "nothing is left: the model's own";
-  EXPECT_EQ(resample(target, 0, 0.7), 1) << "a certain draft: (0, 0.3, 0.1) is left";
-  EXPECT_EQ(resample(target, 0, 0.8), 2);
+  EXPECT_EQ(resample(target, Law{1}, 0.7), 1) << "a certain draft: (0, 0.3, 0.1) is left";
+  EXPECT_EQ(resample(target, Law{1}, 0.8), 2);
 }
 
 // Acceptance is 0.6; resampling from the model's distribution instead of the residual would give (0.44, 0.42, 0.14).
@@ -120,9 +145,9 @@ TEST(Rules, KeepTheDistributionOfOneToken) {
   for (const Setting &setting : {Setting{1, 1}, {0, 1}, {0.5, 1}, {2, 1}, {1, 0.5}, {2, 0.5}})
     for (bool certain : {false, true}) {
       Draws random;
-      const Distribution p = filtered(target, setting.temperature, setting.topP),
-                         q = filtered(draft, setting.temperature, setting.topP);
-      const std::vector<Distribution> targets = {p, p}, drafts = {certain ? Distribution() : q};
+      const Law p = filtered(target, setting.temperature, setting.topP),
+                q = filtered(draft, setting.temperature, setting.topP);
+      const std::vector<Law> targets = {p, p}, drafts = {certain ? Law() : q};
       std::map<std::vector<int32_t>, int> counts;
       int accepted = 0;
       for (int i = 0; i < draws; ++i) {
@@ -145,17 +170,16 @@ TEST(Rules, KeepTheDistributionOfOneToken) {
 
 // Two tokens drafted, the second law depends on the first token: all that comes out, up to three tokens, is compared.
 TEST(Rules, KeepTheDistributionOfMoreTokens) {
-  const std::vector<Distribution> behind = {{0.1, 0.7, 0.2}, {0.25, 0.25, 0.5}, {0.9, 0.05, 0.05}};
-  const std::vector<Distribution> draftBehind = {{0.3, 0.3, 0.4}, {0.5, 0.25, 0.25}, {0.2, 0.2, 0.6}};
+  const std::vector<Law> behind = {{0.1, 0.7, 0.2}, {0.25, 0.25, 0.5}, {0.9, 0.05, 0.05}};
+  const std::vector<Law> draftBehind = {{0.3, 0.3, 0.4}, {0.5, 0.25, 0.25}, {0.2, 0.2, 0.6}};
   Draws random;
   std::map<std::vector<int32_t>, int> counts;
   for (int i = 0; i < draws; ++i) {
     const int32_t first = inverseCdf(draft, random.uniform());
     const auto second = inverseCdf(draftBehind[static_cast<size_t>(first)], random.uniform());
     const std::vector<int32_t> drafted = {first, second};
-    const std::vector<Distribution> targets = {target, behind[static_cast<size_t>(first)],
-                                               behind[static_cast<size_t>(second)]};
-    const std::vector<Distribution> drafts = {draft, draftBehind[static_cast<size_t>(first)]};
+    const std::vector<Law> targets = {target, behind[static_cast<size_t>(first)], behind[static_cast<size_t>(second)]};
+    const std::vector<Law> drafts = {draft, draftBehind[static_cast<size_t>(first)]};
     const Verdict verdict = judge(drafted, random.from(targets, drafts));
     std::vector<int32_t> text(drafted.begin(), drafted.begin() + static_cast<std::ptrdiff_t>(verdict.accepted));
     text.push_back(verdict.next);
@@ -173,7 +197,7 @@ TEST(Rules, KeepTheDistributionOfMoreTokens) {
 }
 
 TEST(Rules, BonusTokenWhenAllStand) {
-  const std::vector<Distribution> targets = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}}, drafts = {{0, 1, 0}, {1, 0, 0}};
+  const std::vector<Law> targets = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}}, drafts = {{0, 1, 0}, {1, 0, 0}};
   Draws random;
   const std::vector<int32_t> drafted = {1, 0};
   const Verdict verdict = judge(drafted, random.from(targets, drafts));
@@ -186,12 +210,12 @@ TEST(Rules, BonusTokenWhenAllStand) {
 
 TEST(Rules, GreedyStopsAtTheFirstDifference) {
   const std::vector<int32_t> best = {4, 2, 7, 1};
-  std::vector<Distribution> targets;
+  std::vector<Law> targets;
   for (int32_t token : best) {
     targets.emplace_back(9);
     targets.back()[static_cast<size_t>(token)] = 1;
   }
-  const std::vector<Distribution> drafts(3); // certain
+  const std::vector<Law> drafts(3); // certain
   Draws random;
   for (double u : {0.0, 0.5, std::nextafter(1.0, 0.0)})
     for (size_t wrong = 0; wrong <= 3; ++wrong) {
@@ -207,7 +231,7 @@ TEST(Rules, GreedyStopsAtTheFirstDifference) {
 }
 
 TEST(Rules, ThresholdIsLossy) {
-  const std::vector<Distribution> targets = {target, target}, drafts = {Distribution()};
+  const std::vector<Law> targets = {target, target}, drafts = {Law()};
   Draws random;
   Judgement from = random.from(targets, drafts);
   from.lossyThreshold = 0.3;

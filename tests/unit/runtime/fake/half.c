@@ -60,7 +60,7 @@ static tw_status attach(const tw_rt_host *given, const char *description, void *
 static void detach(void *instance) { --*(int *)instance; }
 
 struct tw_rt_policy {
-  char kind[16]; // "right", "wrong", "mixed", "none"
+  char kind[16]; // "right", "wrong", "mixed", "none", "heads"
   int64_t drafts;
 };
 
@@ -96,6 +96,13 @@ static tw_status draft(tw_rt_policy *policy, const tw_rt_draft_request *request,
       tokens[0] = FAKE_VOCAB;
     return TW_OK;
   }
+  if (!strcmp(policy->kind, "heads")) { // the best token of the first output's row
+    *drafted = capacity ? 1 : 0;
+    for (int v = 0; v < FAKE_VOCAB && capacity; ++v)
+      if (request->outputs[0][v] == 1)
+        tokens[0] = v;
+    return TW_OK;
+  }
   int token = request->history[history_count - 1];
   int64_t count = strcmp(policy->kind, "none") ? capacity : 0;
   if (!strcmp(policy->kind, "mixed"))
@@ -111,13 +118,20 @@ static tw_status draft(tw_rt_policy *policy, const tw_rt_draft_request *request,
   return TW_OK;
 }
 
+#ifdef HALF_OUTPUT
+static const char *const *outputs(tw_rt_policy *policy, int64_t *count) {
+  static const char *const names[] = {HALF_OUTPUT};
+  *count = 1;
+  return names;
+}
+#endif
+
 #ifdef HALF_VERIFIES
 // The rule of the host, by the host's functions; "greedy" needs none of them.
 static tw_status verify(tw_rt_policy *policy, const tw_rt_verdict_request *r, int64_t *accepted, int32_t *next,
                         tw_rt_message *message) {
   (void)message;
   int32_t text[4096];
-  double probabilities[FAKE_VOCAB];
   if (!strcmp(policy->kind, "too far")) {
     *accepted = r->drafted + 1;
     *next = 0;
@@ -126,14 +140,17 @@ static tw_status verify(tw_rt_policy *policy, const tw_rt_verdict_request *r, in
   memcpy(text, r->history, (size_t)r->history_count * sizeof *text);
   for (int64_t i = 0;; ++i) {
     const float *row = r->logits + i * r->row;
-    tw_status status = r->sampler->distribution(r->sampler->data, row, text, r->history_count + i, probabilities);
+    const tw_rt_choice *choices;
+    int64_t count;
+    tw_status status = r->sampler->distribution(r->sampler->data, row, text, r->history_count + i, &choices, &count);
     if (status)
       return status;
     const double u = r->sampler->uniform(r->sampler->data);
     double before = 0;
-    for (*next = 0; *next + 1 < r->sampler->choices; ++*next)
-      if ((before += probabilities[*next]) > u)
-        break;
+    int64_t place = 0;
+    while (place + 1 < count && (before += choices[place].probability) <= u)
+      ++place;
+    *next = choices[place].id;
     *accepted = i;
     if (i == r->drafted || *next != r->draft[i])
       return TW_OK;
@@ -166,6 +183,9 @@ const tw_rt_half *HALF_ENTRY(void) {
       .policy_draft = HALF_DRAFT ? draft : 0,
 #ifdef HALF_VERIFIES
       .policy_verify = verify,
+#endif
+#ifdef HALF_OUTPUT
+      .policy_outputs = outputs,
 #endif
   };
   return HALF_GIVEN ? &half : 0;

@@ -14,8 +14,12 @@ enum {
   FAKE_TOKEN_BAD_PHASE = 292, /* the step asks for -1 chunks */
   FAKE_ARENA_PER_ROW = 12,
   FAKE_ARENA_PER_LOGIT_ROW = 4,
-  FAKE_ARENA_CONSTANT = 128
+  FAKE_ARENA_CONSTANT = 128,
+  FAKE_MARKS = 6 /* numbers of the first output, [2, 3] */
 };
+
+/* The first output's i-th number in the row of `token` at `position`. */
+static inline float fake_mark(int token, int position, int i) { return (float)(token * 100 + position * 10 + i); }
 
 /* The token with the highest logit after `token` at `position`; never one of the special ones. */
 static inline int fake_next_token(int token, int position) { return (token * 13 + position * 5 + 1) % 256; }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a step function, the entry of a model's graph, returns.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tilewright::tw {
+
+/// Result numbers: of the logits, and of the further named outputs (hidden states, prediction heads), in order. All
+/// other results are states.
+struct StepResults {
+  unsigned logits = 0;
+  llvm::SmallVector<unsigned> outputs;
+};
+
+/// The logits are the only tensor among the results of `step`, or the one named "logits" (`tw.name`). Fails with a
+/// diagnostic when there is none, and for a further one without a name.
+mlir::FailureOr<StepResults> stepResults(mlir::func::FuncOp step);
+
+/// `tw.name` of a result; empty: none.
+llvm::StringRef resultName(mlir::func::FuncOp function, unsigned result);
+
+} // namespace tilewright::tw
