@@ -2,13 +2,12 @@
 #include "frontend/import/Binding.h"
 
 #include "frontend/graph/Errors.h"
-#include "frontend/graph/Types.h"
+#include "frontend/import/ParameterReader.h"
+#include "frontend/import/TensorFinder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-
-#include <cmath>
 
 using namespace llvm;
 
@@ -37,6 +36,14 @@ static std::string substitute(StringRef text, function_ref<std::string(StringRef
   return out;
 }
 
+Tensor BoundWeight::graphType() const {
+  Tensor type;
+  type.element = tensor->element;
+  for (int64_t size : shape)
+    type.shape.push_back(size);
+  return type;
+}
+
 const BoundWeight *Binding::weight(StringRef name, int64_t layer) const {
   if (auto it = weights.find(name); it != weights.end())
     return &it->second;
@@ -46,252 +53,162 @@ const BoundWeight *Binding::weight(StringRef name, int64_t layer) const {
   return it == layerWeights[layer].end() ? nullptr : &it->second;
 }
 
-bool Binding::isLayerWeight(StringRef name) const {
-  return !layerWeights.empty() && layerWeights.front().contains(name);
-}
-
 class Binding::Binder {
 public:
-  Binder(const Family &family, const gguf::GgufFile &file) : family(family), file(file) {}
+  Binder(const Family &family, const ModelSource &source) : family(family), source(source) {
+    result.global = std::make_unique<Scope>();
+  }
 
   Expected<Binding> run() {
+    Scope &scope = *result.global;
+    scope.set("gguf", int64_t(source.kind() == SourceKind::Gguf));
+    scope.set("config", int64_t(source.kind() == SourceKind::Config));
+    if (Error error = checkKeys())
+      return error;
+    ParameterReader reader(source, scope);
     for (const Parameter &parameter : family.parameters)
-      if (Error error = bindParameter(parameter))
+      if (Error error = reader.read(parameter))
         return error;
+    if (Error error = bindOptions())
+      return error;
     for (const Requirement &requirement : family.requirements)
       if (Error error = check(requirement))
         return error;
-    collectIgnoredKeys();
     if (Error error = bindWeights())
       return error;
     return std::move(result);
   }
 
 private:
-  Error fail(const Parameter &parameter, const Twine &found, const Twine &wanted) const {
-    const std::string &key = parameter.key.empty() ? parameter.countKey : parameter.key;
-    return badInput(file.name() + ": metadata key " + quoted(key) + ": found " + found + ", wanted " + wanted);
+  Error fail(const Twine &what) const { return badInput(source.path() + ": " + what); }
+
+  /// Keys that no parameter reads and that are not known to be without influence: told of a GGUF file, refused in a
+  /// config.
+  Error checkKeys() {
+    const ModelRule &rule = family.models[source.kind()];
+    StringSet<> ignored, read;
+    ignored.insert_range(rule.ignored);
+    for (const Parameter &parameter : family.parameters) {
+      read.insert_range(parameter.keys[source.kind()]);
+      read.insert(parameter.countKey);
+    }
+    std::vector<std::string> unknown;
+    for (const std::string &key : source.keys()) {
+      bool known = read.contains(key) || !StringRef(key).starts_with(rule.prefix);
+      for (StringRef part = key; !known && !part.empty(); part = part.rsplit('.').first) {
+        known = ignored.contains(part);
+        if (!part.contains('.'))
+          break;
+      }
+      // "rope_scaling": null where its entries are read.
+      known = known || (source.isNull(key) &&
+                        any_of(read.keys(), [&](StringRef k) { return k.consume_front(key) && k.starts_with("."); }));
+      if (!known)
+        unknown.push_back(key);
+    }
+    if (source.kind() == SourceKind::Gguf || unknown.empty()) {
+      result.ignored = std::move(unknown);
+      return Error::success();
+    }
+    std::string names = join(map_range(unknown, [](const std::string &key) { return quoted(key); }), ", ");
+    return unsupported(source.metadataFile() + (unknown.size() == 1 ? ": field " : ": fields ") + names +
+                       ": not known to family " + quoted(family.name) + ", and may change the result");
   }
 
-  Error bindParameter(const Parameter &parameter) {
-    if (!parameter.countKey.empty()) {
-      Expected<uint64_t> count = file.getCount(parameter.countKey);
-      if (!count)
-        return count.takeError();
-      return setNumber(parameter, Number(static_cast<int64_t>(*count)));
-    }
-    bool present = file.has(parameter.key);
-    switch (parameter.kind) {
-    case ParameterKind::Int:
-    case ParameterKind::Float: {
-      Expected<Number> number = present ? readNumber(parameter) : defaultNumber(parameter);
-      return number ? setNumber(parameter, *number) : number.takeError();
-    }
-    case ParameterKind::Bool: {
-      if (!present)
-        return Error::success();
-      Expected<bool> value = file.getBool(parameter.key);
-      return value ? checkAllowed(parameter, json::Value(*value), *value ? "true" : "false") : value.takeError();
-    }
-    case ParameterKind::String: {
-      if (!present)
-        return Error::success();
-      Expected<StringRef> value = file.getString(parameter.key);
-      if (!value)
-        return value.takeError();
-      return checkAllowed(parameter, json::Value(json::fixUTF8(*value)), quoted(*value));
-    }
-    }
-    return Error::success();
-  }
-
-  Expected<Number> readNumber(const Parameter &parameter) const {
-    if (parameter.kind == ParameterKind::Int) {
-      Expected<int64_t> value = file.getInteger(parameter.key);
-      return value ? Expected<Number>(*value) : value.takeError();
-    }
-    Expected<double> value = file.getFloat(parameter.key);
-    return value ? Expected<Number>(*value) : value.takeError();
-  }
-
-  Expected<Number> defaultNumber(const Parameter &parameter) const {
-    std::string place = (file.name() + ": metadata key " + quoted(parameter.key)).str();
-    if (!parameter.byDefault)
-      return badInput(place + ": not found, wanted " +
-                      (parameter.kind == ParameterKind::Int ? "an integer" : "a float"));
-    std::optional<double> literal = parameter.byDefault->getAsNumber();
-    if (std::optional<int64_t> integer = parameter.byDefault->getAsInteger())
-      return parameter.kind == ParameterKind::Int ? Number(*integer) : Number(static_cast<double>(*integer));
-    if (literal)
-      return Number(*literal);
-    Expected<Number> value = evaluate(parameter.byDefault->getAsString().value_or(""), result.numberValues);
+  Expected<Value> optionValue(const OptionRule &rule, const Scope &scope) const {
+    auto chosen = family.options.find(rule.name);
+    const json::Value &json = chosen == family.options.end() ? rule.byDefault : chosen->second;
+    std::optional<StringRef> text = json.getAsString();
+    Expected<Value> value = text && text->consume_front("=")
+                                ? evaluate(*text, scope)
+                                : Expected<Value>(valueOf(json).value_or(Value(int64_t(0))));
     if (!value)
-      return badInput(place + ": not found, and its default has no value: " + toString(value.takeError()));
+      return fail("option " + quoted(rule.name) + ": " + toString(value.takeError()));
+    if (!rule.allowed.empty() &&
+        none_of(rule.allowed, [&](const json::Value &allowed) { return valueOf(allowed) == *value; })) {
+      std::string wanted =
+          join(map_range(rule.allowed, [](const json::Value &v) { return spell(*valueOf(v)); }), " or ");
+      return fail("option " + quoted(rule.name) + ": found " + spell(*value) + ", wanted " + wanted);
+    }
     return value;
   }
 
-  Error setNumber(const Parameter &parameter, const Number &number) {
-    double value = std::holds_alternative<int64_t>(number) ? static_cast<double>(std::get<int64_t>(number))
-                                                           : std::get<double>(number);
-    std::string found = spell(number);
-    if (!std::isfinite(value))
-      return fail(parameter, found, "a finite number");
-    if (parameter.min && value < *parameter.min)
-      return fail(parameter, found, "at least " + spell(asNumber(parameter, *parameter.min)));
-    if (parameter.max && value > *parameter.max)
-      return fail(parameter, found, "at most " + spell(asNumber(parameter, *parameter.max)));
-    if (parameter.above && value <= *parameter.above)
-      return fail(parameter, found, "more than " + spell(asNumber(parameter, *parameter.above)));
-    if (!parameter.allowed.empty() &&
-        none_of(parameter.allowed, [&](const json::Value &allowed) { return allowed.getAsNumber() == value; }))
-      return fail(parameter, found, allowedText(parameter));
-    result.numberValues[parameter.name] = number;
+  Error bindOptions() {
+    Scope &scope = *result.global;
+    Expected<int64_t> layers = evaluateInteger(family.layers, scope);
+    if (!layers)
+      return fail(toString(layers.takeError()));
+    // Each layer has a tensor at least, so that a file cannot ask for more layers than it has bytes.
+    if (*layers < 0 || static_cast<uint64_t>(*layers) > source.tensors().size())
+      return fail("found " + Twine(*layers) + " layers and " + Twine(source.tensors().size()) +
+                  " tensors, wanted at least one tensor for each layer");
+    for (int64_t layer = 0; layer < *layers; ++layer) {
+      result.layerScopes.emplace_back(&scope);
+      result.layerScopes.back().set("layer", layer);
+    }
+    result.layerOptions.resize(*layers);
+    for (const OptionRule &rule : family.optionRules) {
+      if (!rule.perLayer) {
+        Expected<Value> value = optionValue(rule, scope);
+        if (!value)
+          return value.takeError();
+        scope.set(rule.name, std::move(*value));
+        continue;
+      }
+      for (int64_t layer = 0; layer < *layers; ++layer) {
+        Expected<Value> value = optionValue(rule, result.layerScopes[layer]);
+        if (!value)
+          return value.takeError();
+        result.layerOptions[layer] += rule.name + "=" + spell(*value) + ";";
+        result.layerScopes[layer].set(rule.name, std::move(*value));
+      }
+    }
     return Error::success();
-  }
-
-  static Number asNumber(const Parameter &parameter, double value) {
-    return parameter.kind == ParameterKind::Int ? Number(static_cast<int64_t>(value)) : Number(value);
-  }
-
-  static std::string allowedText(const Parameter &parameter) {
-    std::string text;
-    raw_string_ostream os(text);
-    interleave(parameter.allowed, os, [&](const json::Value &value) { os << value; }, " or ");
-    os << ": anything else is not supported by this family";
-    return text;
-  }
-
-  Error checkAllowed(const Parameter &parameter, const json::Value &value, const Twine &found) const {
-    if (parameter.allowed.empty() || is_contained(parameter.allowed, value))
-      return Error::success();
-    return fail(parameter, found, allowedText(parameter));
   }
 
   Error check(const Requirement &requirement) const {
-    Expected<Number> value = evaluate(requirement.expression, result.numberValues);
-    if (!value)
-      return badInput(file.name() + ": " + toString(value.takeError()));
-    if (*value != Number(int64_t(0)))
+    Expected<bool> applies = evaluateCondition(requirement.condition, *result.global);
+    Expected<bool> holds =
+        applies && *applies ? evaluateCondition(requirement.expression, *result.global) : Expected<bool>(true);
+    if (!applies || !holds)
+      return fail(toString(joinErrors(applies.takeError(), holds.takeError())));
+    if (*holds)
       return Error::success();
-    return badInput(file.name() + ": " + substitute(requirement.message, [&](StringRef name) {
-                      auto it = result.numberValues.find(name);
-                      return it == result.numberValues.end() ? "{" + name.str() + "}" : spell(it->second);
+    return badInput(source.metadataFile() + ": " + substitute(requirement.message, [&](StringRef name) -> std::string {
+                      if (name.consume_front("@")) {
+                        const Parameter *parameter = family.findParameter(name);
+                        return parameter ? keyOf(*parameter, source) : name.str();
+                      }
+                      const Value *value = result.global->find(name);
+                      return value ? spell(*value) : "{" + name.str() + "}";
                     }));
   }
 
-  void collectIgnoredKeys() {
-    StringSet<> known;
-    for (const std::string &key : family.knownKeys)
-      known.insert(key);
-    for (const Parameter &parameter : family.parameters)
-      known.insert(parameter.key);
-    for (StringRef key : file.keys())
-      if (!family.keyPrefix.empty() && key.starts_with(family.keyPrefix) && !known.contains(key))
-        result.ignored.push_back(key.str());
-  }
-
   Error bindWeights() {
-    Expected<int64_t> layers = evaluateInteger(family.layers, result.numberValues);
-    if (!layers)
-      return badInput(file.name() + ": " + toString(layers.takeError()));
-    // Each layer has a tensor at least, so that a file cannot ask for more layers than it has bytes.
-    if (*layers < 0 || static_cast<uint64_t>(*layers) > file.tensors().size())
-      return badInput(file.name() + ": found " + Twine(*layers) + " layers and " + Twine(file.tensors().size()) +
-                      " tensors, wanted at least one tensor for each layer");
+    TensorFinder finder(family, source);
     for (const WeightRule &rule : family.weights)
-      if (Error error = bindWeight(rule, rule.tensor, result.weights))
+      if (Error error = finder.find(rule, -1, *result.global, result.weights[rule.name]))
         return error;
     for (const WeightRule &rule : family.weights)
-      if (!rule.otherwise.empty() && !result.weights[rule.name].tensor)
+      if (!rule.otherwise.empty() && !result.weights[rule.name].tensor) {
         result.weights[rule.name] = result.weights[rule.otherwise];
-    result.layerWeights.resize(*layers);
-    for (int64_t layer = 0; layer < *layers; ++layer)
-      for (const WeightRule &rule : family.layerWeights) {
-        std::string tensor = withLayer(rule.tensor, layer);
-        if (Error error = bindWeight(rule, tensor, result.layerWeights[layer]))
+        finder.standIn(rule, result.weights[rule.name]);
+      }
+    result.layerWeights.resize(result.layerScopes.size());
+    for (int64_t layer = 0; layer < static_cast<int64_t>(result.layerScopes.size()); ++layer)
+      for (const WeightRule &rule : family.layerWeights)
+        if (Error error = finder.find(rule, layer, result.layerScopes[layer], result.layerWeights[layer][rule.name]))
           return error;
-      }
-    for (const gguf::TensorInfo &tensor : file.tensors())
-      if (!used.contains(tensor.name))
-        problems.push_back("tensor " + quoted(tensor.name) + ": found, but the family has no place for it");
-    return reportProblems();
-  }
-
-  Error bindWeight(const WeightRule &rule, StringRef name, StringMap<BoundWeight> &into) {
-    BoundWeight &weight = into[rule.name];
-    SmallVector<int64_t, 4> wanted;
-    for (const std::string &dim : rule.shape) {
-      Expected<int64_t> size = evaluateInteger(dim, result.numberValues);
-      if (!size)
-        return badInput(file.name() + ": weight " + quoted(rule.name) + ": " + toString(size.takeError()));
-      wanted.push_back(*size);
-    }
-    const gguf::TensorInfo *tensor = file.findTensor(name);
-    if (!tensor) {
-      if (!rule.optional && rule.otherwise.empty())
-        problems.push_back("tensor " + quoted(name) + ": missing, wanted shape " + spellShape(rule, wanted));
-      return Error::success();
-    }
-    used.insert(name);
-    if (ArrayRef<int64_t>(tensor->shape) != ArrayRef<int64_t>(wanted))
-      problems.push_back("tensor " + quoted(name) + ": found shape [" + join(map_range(tensor->shape, toText), ", ") +
-                         "], wanted " + spellShape(rule, wanted));
-    if (tensor->type->element.empty()) {
-      ++unsupportedCount;
-      problems.push_back("unsupported quantisation " + tensor->type->name + " of tensor " + name.str());
-    }
-    weight.tensor = tensor;
-    if (rule.permutation) {
-      for (const std::string &dim : rule.permutation->dims) {
-        Expected<int64_t> size = evaluateInteger(dim, result.numberValues);
-        if (!size)
-          return badInput(file.name() + ": weight " + quoted(rule.name) + ": " + toString(size.takeError()));
-        weight.permutationDims.push_back(*size);
-      }
-      weight.permutation = rule.permutation->perm;
-    }
-    return Error::success();
-  }
-
-  static std::string toText(int64_t size) { return std::to_string(size); }
-
-  /// "[V = 50, E = 64] (V: the number of tokens ...)"
-  std::string spellShape(const WeightRule &rule, ArrayRef<int64_t> sizes) const {
-    std::string shape = "[", notes;
-    for (auto [i, dim] : enumerate(rule.shape)) {
-      shape += (i ? ", " : "") + dim + " = " + std::to_string(sizes[i]);
-      for (const Parameter &parameter : family.parameters)
-        if (parameter.name == dim && !parameter.about.empty())
-          notes += (notes.empty() ? " (" : "; ") + dim + ": " + parameter.about;
-    }
-    return shape + "]" + notes + (notes.empty() ? "" : ")");
-  }
-
-  Error reportProblems() const {
-    constexpr size_t maxShown = 20;
-    if (problems.empty())
-      return Error::success();
-    std::string text = file.name().str() + ": ";
-    if (problems.size() == 1) {
-      text += problems.front();
-    } else {
-      text += std::to_string(problems.size()) + " tensors do not fit family " + quoted(family.name) + ":";
-      for (const std::string &problem : ArrayRef(problems).take_front(maxShown))
-        text += "\n  " + problem;
-      if (problems.size() > maxShown)
-        text += "\n  ... and " + std::to_string(problems.size() - maxShown) + " more";
-    }
-    return unsupportedCount == problems.size() ? unsupported(text) : badInput(text);
+    return finder.finish();
   }
 
   const Family &family;
-  const gguf::GgufFile &file;
+  const ModelSource &source;
   Binding result;
-  StringSet<> used;
-  std::vector<std::string> problems;
-  size_t unsupportedCount = 0;
 };
 
-Expected<Binding> Binding::bind(const Family &family, const gguf::GgufFile &file) { return Binder(family, file).run(); }
+Expected<Binding> Binding::bind(const Family &family, const ModelSource &source) {
+  return Binder(family, source).run();
+}
 
 } // namespace tilewright

@@ -11,14 +11,6 @@ using namespace llvm;
 
 namespace tilewright {
 
-Tensor graphType(const gguf::TensorInfo &tensor) {
-  Tensor type;
-  type.element = tensor.type->element;
-  for (int64_t size : tensor.shape)
-    type.shape.push_back(size);
-  return type;
-}
-
 namespace {
 
 /// "wq?" as "wq" and true.
@@ -41,16 +33,16 @@ public:
   }
 
 private:
-  using Scope = StringMap<ValueId>;
+  using Values = StringMap<ValueId>;
 
   Error fail(const Twine &what) const { return badInput("family " + quoted(family.name) + ": " + what); }
 
   /// What two layers must agree in to share a function.
   std::string layerKey(const FunctionRule &rule, int64_t layer) const {
-    std::string key;
+    std::string key = binding.optionsOf(layer).str();
     for (StringRef name : map_range(rule.weights, [](const std::string &w) { return splitOptional(w).first; }))
       if (const BoundWeight *weight = binding.weight(name, layer); weight && weight->tensor)
-        key += (name + ":" + spell(graphType(*weight->tensor)) + ";").str();
+        key += (name + ":" + spell(weight->graphType()) + ";").str();
     return key;
   }
 
@@ -70,35 +62,40 @@ private:
     return Error::success();
   }
 
-  Expected<ValueType> readType(StringRef text) const {
+  Expected<ValueType> readType(StringRef text, int64_t layer) const {
     return parseType(text, [&](StringRef dim) -> Expected<Dimension> {
       if (is_contained(family.symbols, dim))
         return Dimension(dim);
-      Expected<int64_t> size = evaluateInteger(dim, binding.numbers());
+      Expected<int64_t> size = evaluateInteger(dim, binding.scope(layer));
       return size ? Expected<Dimension>(Dimension(*size)) : size.takeError();
     });
   }
 
   Error emitFunction(const FunctionRule &rule, StringRef name, int64_t layer) {
     current = &builder.addFunction(name);
-    Scope scope;
-    for (const NamedRule &argument : rule.arguments)
-      for (int64_t i = 0, e = argument.eachLayer ? binding.layerCount() : 1; i < e; ++i) {
+    Values scope;
+    for (const NamedRule &argument : rule.arguments) {
+      Expected<bool> isThere = evaluateCondition(argument.condition, binding.scope(layer));
+      if (!isThere)
+        return fail("function " + quoted(rule.name) + ", argument " + quoted(argument.text) + ": " +
+                    toString(isThere.takeError()));
+      for (int64_t i = 0, e = !*isThere ? 0 : argument.eachLayer ? binding.layerCount() : 1; i < e; ++i) {
         std::string text = argument.eachLayer ? withLayer(argument.text, i) : argument.text;
         auto [argumentName, typeText] = StringRef(text).split(':');
-        Expected<ValueType> type = readType(typeText);
+        Expected<ValueType> type = readType(typeText, layer);
         if (!type)
           return fail("function " + quoted(rule.name) + ", argument " + quoted(text) + ": " +
                       toString(type.takeError()));
         scope[argumentName.trim()] = current->argument(argumentName.trim(), std::move(*type));
       }
+    }
     for (const std::string &text : rule.weights) {
       auto [weightName, optional] = splitOptional(text);
       const BoundWeight *weight = binding.weight(weightName, layer);
       if (!weight)
         return fail("function " + quoted(rule.name) + ": unknown weight " + quoted(weightName));
       if (weight->tensor)
-        scope[weightName] = current->argument(weightName, graphType(*weight->tensor));
+        scope[weightName] = current->argument(weightName, weight->graphType());
       else if (!optional)
         return fail("function " + quoted(rule.name) + ": weight " + quoted(weightName) +
                     " is absent, and not marked with '?'");
@@ -108,8 +105,12 @@ private:
         return error;
     std::vector<ValueId> values;
     std::vector<std::string> names;
-    for (const NamedRule &result : rule.results)
-      for (int64_t i = 0, e = result.eachLayer ? binding.layerCount() : 1; i < e; ++i) {
+    for (const NamedRule &result : rule.results) {
+      Expected<bool> isThere = evaluateCondition(result.condition, binding.scope(layer));
+      if (!isThere)
+        return fail("function " + quoted(rule.name) + ", result " + quoted(result.text) + ": " +
+                    toString(isThere.takeError()));
+      for (int64_t i = 0, e = !*isThere ? 0 : result.eachLayer ? binding.layerCount() : 1; i < e; ++i) {
         std::string resultName = result.eachLayer ? withLayer(result.text, i) : result.text;
         auto value = scope.find(resultName);
         if (value == scope.end())
@@ -117,11 +118,20 @@ private:
         values.push_back(value->second);
         names.push_back(std::move(resultName));
       }
+    }
     current->results(values, std::move(names));
     return Error::success();
   }
 
-  Error emitOp(const OpRule &op, const FunctionRule &rule, int64_t layer, Scope &scope) {
+  Error emitOp(const OpRule &op, const FunctionRule &rule, int64_t layer, Values &scope) {
+    Expected<bool> isThere = evaluateCondition(op.condition, binding.scope(layer));
+    if (!isThere)
+      return fail("function " + quoted(rule.name) + ", op " + quoted(op.op + op.callee + op.alias.first) + ": " +
+                  toString(isThere.takeError()));
+    if (!*isThere)
+      return Error::success();
+    if (!op.alias.first.empty())
+      return emitAlias(op, rule, scope);
     if (op.eachLayer.empty())
       return op.callee.empty() ? emitPlainOp(op, rule, layer, scope) : emitCall(op, rule, layer, scope);
     for (int64_t i = 0; i < binding.layerCount(); ++i)
@@ -131,9 +141,19 @@ private:
     return Error::success();
   }
 
+  Error emitAlias(const OpRule &op, const FunctionRule &rule, Values &scope) const {
+    auto value = scope.find(op.alias.second);
+    if (value == scope.end())
+      return fail("function " + quoted(rule.name) + ", let " + quoted(op.alias.first) + ": unknown value " +
+                  quoted(op.alias.second));
+    ValueId id = value->second;
+    scope[op.alias.first] = id;
+    return Error::success();
+  }
+
   /// The operands of one group; optional weights that are absent give none.
   Error addOperands(const OpRule &op, const FunctionRule &rule, ArrayRef<std::string> texts, int64_t layer,
-                    const Scope &scope, std::vector<ValueId> &operands) {
+                    const Values &scope, std::vector<ValueId> &operands) {
     for (const std::string &text : texts) {
       std::string expanded = withLayer(text, layer);
       auto [name, optional] = splitOptional(expanded);
@@ -143,7 +163,7 @@ private:
         if (!weight)
           return fail(place + ": unknown weight " + quoted(name));
         if (weight->tensor)
-          operands.push_back(current->weight(weight->tensor->name));
+          operands.push_back(current->weight(weight->name));
         else if (!optional)
           return fail(place + ": weight " + quoted(name) + " is absent, and not marked with '?'");
         continue;
@@ -157,7 +177,7 @@ private:
     return Error::success();
   }
 
-  Error emitPlainOp(const OpRule &op, const FunctionRule &rule, int64_t layer, Scope &scope) {
+  Error emitPlainOp(const OpRule &op, const FunctionRule &rule, int64_t layer, Values &scope) {
     OpSpec spec;
     spec.name = op.op;
     for (const std::vector<std::string> &group : op.operandGroups) {
@@ -167,18 +187,22 @@ private:
       if (op.grouped)
         spec.operandSegments.push_back(spec.operands.size() - before);
     }
-    for (const auto &[name, value] : op.attributes) {
-      Expected<AttributeValue> attribute = readAttribute(value);
-      if (!attribute)
-        return fail("function " + quoted(rule.name) + ", op " + quoted(op.op) + ", attribute " + quoted(name) + ": " +
-                    toString(attribute.takeError()));
-      spec.attributes.emplace_back(name, std::move(*attribute));
+    for (const AttributeRule &attributeRule : op.attributes) {
+      Expected<bool> isThere = evaluateCondition(attributeRule.condition, binding.scope(layer));
+      Expected<AttributeValue> attribute =
+          isThere && *isThere ? readAttribute(attributeRule.value, layer) : Expected<AttributeValue>(AttributeValue());
+      if (!isThere || !attribute)
+        return fail("function " + quoted(rule.name) + ", op " + quoted(op.op) + ", attribute " +
+                    quoted(attributeRule.name) + ": " +
+                    toString(joinErrors(isThere.takeError(), attribute.takeError())));
+      if (*isThere)
+        spec.attributes.emplace_back(attributeRule.name, std::move(*attribute));
     }
     std::vector<std::string> names;
     for (const std::string &result : op.results) {
       std::string text = withLayer(result, layer);
       auto [name, typeText] = StringRef(text).split(':');
-      Expected<ValueType> type = readType(typeText);
+      Expected<ValueType> type = readType(typeText, layer);
       if (!type)
         return fail("function " + quoted(rule.name) + ", op " + quoted(op.op) + ", result " + quoted(text) + ": " +
                     toString(type.takeError()));
@@ -192,7 +216,7 @@ private:
     return Error::success();
   }
 
-  Error emitCall(const OpRule &op, const FunctionRule &rule, int64_t layer, Scope &scope) {
+  Error emitCall(const OpRule &op, const FunctionRule &rule, int64_t layer, Values &scope) {
     std::string place = "function " + quoted(rule.name) + ", call of " + quoted(op.callee);
     auto functions = layerFunctions.find(op.callee);
     auto callee = find_if(family.functions, [&](const FunctionRule &f) { return f.name == op.callee; });
@@ -205,7 +229,7 @@ private:
     for (const std::string &text : callee->weights) {
       const BoundWeight *weight = binding.weight(splitOptional(text).first, layer);
       if (weight && weight->tensor)
-        operands.push_back(current->weight(weight->tensor->name));
+        operands.push_back(current->weight(weight->name));
     }
     std::vector<std::string> names;
     for (const std::string &result : op.results)
@@ -218,16 +242,29 @@ private:
     return Error::success();
   }
 
-  Expected<AttributeValue> readAttribute(const json::Value &value) const {
+  /// A list is one of floats.
+  static Expected<AttributeValue> attributeOf(const Value &value) {
+    if (const int64_t *integer = std::get_if<int64_t>(&value))
+      return AttributeValue(*integer);
+    if (const double *number = std::get_if<double>(&value))
+      return AttributeValue(*number);
+    if (const std::string *text = std::get_if<std::string>(&value))
+      return AttributeValue(*text);
+    std::vector<double> numbers;
+    for (const Value &element : std::get<ValueList>(value)) {
+      if (!element.isNumber())
+        return badInput(spell(value) + " is no list of numbers");
+      numbers.push_back(element.asDouble());
+    }
+    return AttributeValue(std::move(numbers));
+  }
+
+  Expected<AttributeValue> readAttribute(const json::Value &value, int64_t layer) const {
     if (std::optional<StringRef> text = value.getAsString()) {
       if (!text->consume_front("="))
         return AttributeValue(text->str());
-      Expected<Number> number = evaluate(*text, binding.numbers());
-      if (!number)
-        return number.takeError();
-      if (const int64_t *integer = std::get_if<int64_t>(&*number))
-        return AttributeValue(*integer);
-      return AttributeValue(std::get<double>(*number));
+      Expected<Value> result = evaluate(*text, binding.scope(layer));
+      return result ? attributeOf(*result) : result.takeError();
     }
     if (std::optional<bool> flag = value.getAsBoolean())
       return AttributeValue(*flag);

@@ -7,12 +7,9 @@
 
 namespace tilewright {
 
-/// Adds the functions of a bound family to `builder`, whose weights have been added under the names of their tensors.
-/// Layers whose weights agree in presence and type share one function.
+/// Adds the functions of a bound family to `builder`, whose weights have been added under their names. Layers whose
+/// weights agree in presence and type, and whose options are equal, share one function.
 llvm::Error emitFunctions(const Family &family, const Binding &binding, GraphBuilder &builder);
-
-/// The graph type of a tensor that a model file has.
-Tensor graphType(const gguf::TensorInfo &tensor);
 
 } // namespace tilewright
 

@@ -6,6 +6,7 @@
 #include "frontend/graph/Errors.h"
 #include "frontend/graph/Types.h"
 #include "frontend/import/EmbeddedFiles.h"
+#include "frontend/import/Forms.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -27,37 +28,79 @@ static bool fromJSON(const json::Value &value, ParameterKind &kind, Path path) {
   for (auto [name, known] : {std::pair<StringRef, ParameterKind>{"int", ParameterKind::Int},
                              {"float", ParameterKind::Float},
                              {"bool", ParameterKind::Bool},
-                             {"string", ParameterKind::String}})
+                             {"string", ParameterKind::String},
+                             {"list", ParameterKind::List}})
     if (text == name) {
       kind = known;
       return true;
     }
-  path.report("expected int, float, bool or string");
+  path.report("expected int, float, bool, string or list");
   return false;
+}
+
+/// A string, or a list of strings; absent: none.
+static bool mapStrings(const json::Object &object, StringRef key, std::vector<std::string> &strings, Path path) {
+  const json::Value *value = object.get(key);
+  if (!value)
+    return true;
+  if (std::optional<StringRef> one = value->getAsString()) {
+    strings.push_back(one->str());
+    return true;
+  }
+  return json::fromJSON(*value, strings, path.field(key));
+}
+
+static void readLiterals(const json::Object &object, StringRef key, std::vector<json::Value> &literals) {
+  if (const json::Array *array = object.getArray(key))
+    literals.assign(array->begin(), array->end());
 }
 
 static bool fromJSON(const json::Value &value, Parameter &parameter, Path path) {
   ObjectMapper mapper(value, path);
   if (!mapper || !mapper.map("name", parameter.name) || !mapper.map("type", parameter.kind) ||
-      !mapper.mapOptional("gguf", parameter.key) || !mapper.mapOptional("gguf_count", parameter.countKey) ||
-      !mapper.mapOptional("about", parameter.about) || !mapper.map("min", parameter.min) ||
-      !mapper.map("max", parameter.max) || !mapper.map("above", parameter.above))
+      !mapper.mapOptional("gguf_count", parameter.countKey) || !mapper.mapOptional("about", parameter.about) ||
+      !mapper.map("min", parameter.min) || !mapper.map("max", parameter.max) || !mapper.map("above", parameter.above))
     return false;
   const json::Object &object = *value.getAsObject();
-  if (const json::Value *byDefault = object.get("default"))
-    parameter.byDefault = *byDefault;
-  if (const json::Array *allowed = object.getArray("allowed"))
-    parameter.allowed.assign(allowed->begin(), allowed->end());
-  if (parameter.key.empty() && parameter.countKey.empty() && !parameter.byDefault) {
-    path.report("expected gguf, gguf_count or default");
+  if (!mapStrings(object, "gguf", parameter.keys.gguf, path) ||
+      !mapStrings(object, "config", parameter.keys.config, path))
+    return false;
+  if (const json::Value *byDefault = object.get("default")) {
+    // {"config": 1}: for one kind of file alone.
+    const json::Object *kinds = byDefault->getAsObject();
+    for (auto [kind, key] : {std::pair(SourceKind::Gguf, "gguf"), std::pair(SourceKind::Config, "config")})
+      if (const json::Value *own = kinds ? kinds->get(key) : byDefault)
+        parameter.byDefault[kind] = *own;
+  }
+  if (const json::Value *whenNull = object.get("null"))
+    parameter.whenNull = *whenNull;
+  readLiterals(object, "allowed", parameter.allowed);
+  if (parameter.keys.gguf.empty() && parameter.keys.config.empty() && parameter.countKey.empty() &&
+      !parameter.byDefault.gguf && !parameter.byDefault.config) {
+    path.report("expected gguf, config, gguf_count or default");
     return false;
   }
   return true;
 }
 
+static bool fromJSON(const json::Value &value, OptionRule &rule, Path path) {
+  ObjectMapper mapper(value, path);
+  if (!mapper || !mapper.map("name", rule.name) || !mapper.mapOptional("per_layer", rule.perLayer))
+    return false;
+  const json::Value *byDefault = value.getAsObject()->get("default");
+  if (!byDefault) {
+    path.field("default").report("missing value");
+    return false;
+  }
+  rule.byDefault = *byDefault;
+  readLiterals(*value.getAsObject(), "allowed", rule.allowed);
+  return true;
+}
+
 static bool fromJSON(const json::Value &value, Requirement &requirement, Path path) {
   ObjectMapper mapper(value, path);
-  return mapper && mapper.map("require", requirement.expression) && mapper.map("message", requirement.message);
+  return mapper && mapper.map("require", requirement.expression) && mapper.map("message", requirement.message) &&
+         mapper.mapOptional("if", requirement.condition);
 }
 
 static bool fromJSON(const json::Value &value, PermutationRule &rule, Path path) {
@@ -73,24 +116,71 @@ static bool fromJSON(const json::Value &value, PermutationRule &rule, Path path)
   return true;
 }
 
+static bool fromJSON(const json::Value &value, TensorRule &rule, Path path) {
+  if (std::optional<StringRef> name = value.getAsString()) {
+    rule.tensor = name->str();
+    return true;
+  }
+  ObjectMapper mapper(value, path);
+  if (!mapper || !mapper.map("tensor", rule.tensor) || !mapper.mapOptional("from", rule.from) ||
+      !mapper.mapOptional("of", rule.of) || !mapper.map("row_permutation", rule.permutation))
+    return false;
+  if (rule.from.empty() != rule.of.empty() || (rule.permutation && !rule.of.empty())) {
+    path.report("expected both from and of, or neither, and no row_permutation beside them");
+    return false;
+  }
+  return true;
+}
+
+/// true, false, or an expression.
+static bool mapCondition(const json::Object &object, StringRef key, std::string &condition, Path path) {
+  const json::Value *value = object.get(key);
+  if (!value)
+    return true;
+  if (std::optional<bool> flag = value->getAsBoolean()) {
+    condition = *flag ? "1" : "0";
+    return true;
+  }
+  return json::fromJSON(*value, condition, path.field(key));
+}
+
 static bool fromJSON(const json::Value &value, WeightRule &rule, Path path) {
   ObjectMapper mapper(value, path);
-  return mapper && mapper.map("name", rule.name) && mapper.map("gguf", rule.tensor) &&
-         mapper.map("shape", rule.shape) && mapper.mapOptional("optional", rule.optional) &&
-         mapper.mapOptional("otherwise", rule.otherwise) && mapper.map("row_permutation", rule.permutation);
+  return mapper && mapper.map("name", rule.name) && mapper.map("gguf", rule.tensor.gguf) &&
+         mapper.map("config", rule.tensor.config) && mapper.map("shape", rule.shape) &&
+         mapper.mapOptional("if", rule.condition) && mapper.mapOptional("otherwise", rule.otherwise) &&
+         mapCondition(*value.getAsObject(), "optional", rule.optional, path);
+}
+
+static bool fromJSON(const json::Value &value, AttributeRule &rule, Path path) {
+  const json::Object *object = value.getAsObject();
+  if (!object) {
+    rule.value = value;
+    return true;
+  }
+  ObjectMapper mapper(value, path);
+  if (!mapper || !mapper.map("if", rule.condition) || !object->get("value")) {
+    path.report("expected a value, or if and value");
+    return false;
+  }
+  rule.value = *object->get("value");
+  return true;
 }
 
 static bool fromJSON(const json::Value &value, OpRule &rule, Path path) {
   ObjectMapper mapper(value, path);
   std::vector<std::string> operands;
   if (!mapper || !mapper.mapOptional("op", rule.op) || !mapper.mapOptional("call", rule.callee) ||
+      !mapper.mapOptional("if", rule.condition) || !mapper.mapOptional("let", rule.alias.first) ||
       !mapper.mapOptional("operands", operands) || !mapper.mapOptional("operand_groups", rule.operandGroups) ||
       !mapper.mapOptional("results", rule.results) || !mapper.mapOptional("each_layer", rule.eachLayer))
     return false;
-  if (!rule.op.empty() + !rule.callee.empty() + !rule.eachLayer.empty() != 1) {
-    path.report("expected one of op, call and each_layer");
+  if (!rule.op.empty() + !rule.callee.empty() + !rule.eachLayer.empty() + !rule.alias.first.empty() != 1) {
+    path.report("expected one of op, call, let and each_layer");
     return false;
   }
+  if (!rule.alias.first.empty() && !mapper.map("be", rule.alias.second))
+    return false;
   rule.grouped = !rule.operandGroups.empty();
   if (!operands.empty() && rule.grouped) {
     path.report("expected operands or operand_groups");
@@ -99,9 +189,13 @@ static bool fromJSON(const json::Value &value, OpRule &rule, Path path) {
   if (!operands.empty())
     rule.operandGroups.push_back(std::move(operands));
   if (const json::Object *attributes = value.getAsObject()->getObject("attributes"))
-    for (const auto &[name, attribute] : *attributes)
-      rule.attributes.emplace_back(StringRef(name).str(), attribute);
-  llvm::sort(rule.attributes, [](const auto &a, const auto &b) { return a.first < b.first; });
+    for (const auto &[name, attribute] : *attributes) {
+      AttributeRule &made = rule.attributes.emplace_back();
+      made.name = StringRef(name).str();
+      if (!fromJSON(attribute, made, path.field("attributes").field(made.name)))
+        return false;
+    }
+  llvm::sort(rule.attributes, [](const auto &a, const auto &b) { return a.name < b.name; });
   return true;
 }
 
@@ -110,9 +204,19 @@ static bool fromJSON(const json::Value &value, NamedRule &rule, Path path) {
     rule.text = text->str();
     return true;
   }
-  rule.eachLayer = true;
   ObjectMapper mapper(value, path);
-  return mapper && mapper.map("each_layer", rule.text);
+  std::string once;
+  if (!mapper || !mapper.mapOptional("each_layer", rule.text) || !mapper.mapOptional("value", once) ||
+      !mapper.mapOptional("if", rule.condition))
+    return false;
+  rule.eachLayer = !rule.text.empty();
+  if (rule.eachLayer == !once.empty()) {
+    path.report("expected each_layer or value");
+    return false;
+  }
+  if (!rule.eachLayer)
+    rule.text = once;
+  return true;
 }
 
 static bool fromJSON(const json::Value &value, FunctionRule &rule, Path path) {
@@ -139,38 +243,100 @@ static bool fromJSON(const json::Value &value, TokenizerRule &rule, Path path) {
          mapper.mapOptional("eot_tokens", rule.eotTokens);
 }
 
-/// The part of a description that one file format needs.
-struct GgufSection {
-  Family &family;
-};
-
-static bool fromJSON(const json::Value &value, GgufSection &section, Path path) {
+static bool fromJSON(const json::Value &value, ModelRule &rule, Path path) {
   ObjectMapper mapper(value, path);
-  return mapper && mapper.map("architectures", section.family.architectures) &&
-         mapper.mapOptional("name", section.family.modelNameKey) && mapper.map("prefix", section.family.keyPrefix) &&
-         mapper.mapOptional("known_keys", section.family.knownKeys);
+  return mapper && mapper.mapOptional("architectures", rule.architectures) &&
+         mapper.mapOptional("model_types", rule.types) && mapper.mapOptional("name", rule.nameKey) &&
+         mapper.mapOptional("prefix", rule.prefix) && mapper.mapOptional("ignored", rule.ignored) &&
+         mapper.mapOptional("ignored_tensors", rule.ignoredTensors);
+}
+
+/// Gives the weights of `rules` the tensors that "names" has for them.
+static bool readNames(const json::Object &names, SourceKind kind, std::vector<WeightRule> &rules,
+                      std::vector<StringRef> &used, Path path) {
+  for (WeightRule &rule : rules)
+    if (const json::Value *named = names.get(rule.name)) {
+      used.push_back(rule.name);
+      if (!fromJSON(*named, rule.tensor[kind].emplace(), path.field(rule.name)))
+        return false;
+    }
+  return true;
+}
+
+static bool readNames(const json::Object &root, StringRef key, SourceKind kind, Family &family, Path path) {
+  const json::Object *names = root.getObject(key);
+  std::vector<StringRef> used;
+  if (!names)
+    return true;
+  if (!readNames(*names, kind, family.weights, used, path.field(key)) ||
+      !readNames(*names, kind, family.layerWeights, used, path.field(key)))
+    return false;
+  for (const auto &[name, tensor] : *names)
+    if (!is_contained(used, StringRef(name))) {
+      path.field(key).field(StringRef(name)).report("expected the name of a weight");
+      return false;
+    }
+  return true;
+}
+
+static bool readOptions(const json::Object &options, Family &family, Path path) {
+  for (const auto &[name, value] : options) {
+    if (none_of(family.optionRules, [&](const OptionRule &rule) { return rule.name == StringRef(name); })) {
+      path.field(StringRef(name)).report("expected the name of an option");
+      return false;
+    }
+    family.options.try_emplace(StringRef(name), value);
+  }
+  return true;
+}
+
+static bool readHead(const json::Value &value, std::string &name, BySource<ModelRule> &models, Path path) {
+  ObjectMapper mapper(value, path);
+  if (!mapper || !mapper.map("family", name) || !mapper.mapOptional("gguf", models.gguf) ||
+      !mapper.mapOptional("config", models.config))
+    return false;
+  // GGUF has one word for both.
+  std::swap(models.gguf.types, models.gguf.architectures);
+  return true;
 }
 
 static bool fromJSON(const json::Value &value, Family &family, Path path) {
   ObjectMapper mapper(value, path);
-  GgufSection section{family};
-  if (!mapper || !mapper.map("family", family.name) || !mapper.map("gguf", section) ||
-      !mapper.map("parameters", family.parameters) || !mapper.mapOptional("requirements", family.requirements) ||
-      !mapper.map("weights", family.weights) || !mapper.map("layers", family.layers) ||
-      !mapper.map("layer_weights", family.layerWeights) || !mapper.map("entry", family.entry) ||
-      !mapper.mapOptional("context_length", family.contextLength) || !mapper.map("functions", family.functions) ||
+  if (!mapper || !readHead(value, family.name, family.models, path) || !mapper.map("parameters", family.parameters) ||
+      !mapper.mapOptional("option_rules", family.optionRules) ||
+      !mapper.mapOptional("requirements", family.requirements) || !mapper.map("weights", family.weights) ||
+      !mapper.map("layers", family.layers) || !mapper.map("layer_weights", family.layerWeights) ||
+      !mapper.map("entry", family.entry) || !mapper.mapOptional("context_length", family.contextLength) ||
+      !mapper.mapOptional("vocabulary_size", family.vocabularySize) || !mapper.map("functions", family.functions) ||
       !mapper.map("tokenizer", family.tokenizer))
     return false;
-  if (const json::Object *symbols = value.getAsObject()->getObject("symbols"))
+  const json::Object &root = *value.getAsObject();
+  if (const json::Object *symbols = root.getObject("symbols"))
     for (const auto &[name, about] : *symbols)
       family.symbols.push_back(StringRef(name).str());
+  if (const json::Object *names = root.getObject("names"))
+    if (!readNames(*names, "gguf", SourceKind::Gguf, family, path.field("names")) ||
+        !readNames(*names, "config", SourceKind::Config, family, path.field("names")))
+      return false;
+  if (const json::Object *options = root.getObject("options"))
+    if (!readOptions(*options, family, path.field("options")))
+      return false;
+  for (Parameter &parameter : family.parameters)
+    for (std::string &key : parameter.keys.gguf)
+      if (StringRef rest = key; rest.consume_front("{prefix}"))
+        key = family.models.gguf.prefix + rest.str();
   return true;
 }
 
-Expected<Family> Family::parse(StringRef text, StringRef file) {
-  Expected<json::Value> document = json::parse(text);
+const Parameter *Family::findParameter(StringRef parameterName) const {
+  auto it = find_if(parameters, [&](const Parameter &parameter) { return parameter.name == parameterName; });
+  return it == parameters.end() ? nullptr : &*it;
+}
+
+Expected<Family> Family::parse(StringRef text, StringRef file, const StringMap<std::string> &forms) {
+  Expected<json::Value> document = mergeForms(text, file, forms);
   if (!document)
-    return badInput(file + ": " + toString(document.takeError()));
+    return document.takeError();
   Family family;
   Path::Root root(file);
   if (!fromJSON(*document, family, root))
@@ -178,7 +344,9 @@ Expected<Family> Family::parse(StringRef text, StringRef file) {
   return family;
 }
 
-static Error addFolder(StringRef folder, std::map<std::string, std::string> &files) {
+using Files = std::map<std::string, std::string>; // in order of name, so that results do not depend on the folder's
+
+static Error addFolder(StringRef folder, StringRef prefix, Files &files) {
   std::error_code code;
   for (sys::fs::directory_iterator it(folder, code), end; it != end && !code; it.increment(code)) {
     StringRef name = sys::path::filename(it->path());
@@ -187,21 +355,31 @@ static Error addFolder(StringRef folder, std::map<std::string, std::string> &fil
     ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(it->path());
     if (!buffer)
       return ioError(it->path(), buffer.getError());
-    files[name.str()] = (*buffer)->getBuffer().str();
+    files[(prefix + name).str()] = (*buffer)->getBuffer().str();
   }
   return code ? ioError("TILEWRIGHT_SHARE: " + folder, code) : Error::success();
 }
 
 Expected<FamilyLibrary> FamilyLibrary::load() {
-  std::map<std::string, std::string> files; // in order of name, so that results do not depend on the folder's
+  Files files;
   for (const EmbeddedFile &file : embeddedFamilies())
     files[file.name.str()] = file.content.str();
-  if (const char *share = std::getenv("TILEWRIGHT_SHARE"); share && *share)
-    if (Error error = addFolder((Twine(share) + "/families").str(), files))
+  static constexpr StringLiteral formsFolder = "forms/";
+  if (const char *share = std::getenv("TILEWRIGHT_SHARE"); share && *share) {
+    std::string folder = (Twine(share) + "/families").str();
+    if (Error error = addFolder(folder, "", files))
       return error;
+    if (sys::fs::is_directory(folder + "/" + formsFolder))
+      if (Error error = addFolder(folder + "/forms", formsFolder, files))
+        return error;
+  }
   FamilyLibrary library;
   static constexpr StringLiteral typesFile = "gguf-types.json";
   for (const auto &[name, text] : files) {
+    if (StringRef form = name; form.consume_front(formsFolder)) {
+      library.forms[form.drop_back(StringRef(".json").size())] = text;
+      continue;
+    }
     if (name == typesFile) {
       Expected<gguf::TypeTable> types = gguf::TypeTable::parse(text, name);
       if (!types)
@@ -209,28 +387,32 @@ Expected<FamilyLibrary> FamilyLibrary::load() {
       library.types = std::move(*types);
       continue;
     }
-    Expected<Family> family = Family::parse(text, name);
-    if (!family)
-      return family.takeError();
-    library.all.push_back(std::move(*family));
+    Expected<json::Value> document = json::parse(text);
+    if (!document)
+      return badInput(name + ": " + toString(document.takeError()));
+    Entry entry{name, text, {}, {}};
+    Path::Root root(name);
+    if (!readHead(*document, entry.name, entry.models, root))
+      return badInput(toString(root.getError()));
+    library.all.push_back(std::move(entry));
   }
   return library;
 }
 
-Expected<const Family *> FamilyLibrary::findArchitecture(StringRef architecture, StringRef file) const {
+Expected<Family> FamilyLibrary::find(SourceKind kind, StringRef type, const Twine &place) const {
   StringRef nearest;
   unsigned distance = UINT_MAX;
-  for (const Family &family : all)
-    for (const std::string &known : family.architectures) {
-      if (architecture == known)
-        return &family;
-      unsigned d = architecture.take_front(256).edit_distance(known);
+  for (const Entry &entry : all)
+    for (const std::string &known : entry.models[kind].types) {
+      if (type == known)
+        return read(entry);
+      unsigned d = type.take_front(256).edit_distance(known);
       if (d < distance) {
         distance = d;
         nearest = known;
       }
     }
-  return unsupported(file + ": unknown architecture " + quoted(architecture) +
+  return unsupported(place + quoted(type) +
                      (nearest.empty() ? ": no family is known" : ", nearest known: " + quoted(nearest)));
 }
 

@@ -1,47 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Family descriptions: what a kind of model consists of, as data (frontend/families/*.json). A description names
+// Family descriptions: what a kind of model consists of, as data. frontend/families/NAME.json is a family; what several
+// share lies in frontend/families/forms/NAME.json, and a family that names a form has all that it has, besides its own.
+// docs/families.md tells how to write one. A description has
 //
-//   parameters    numbers, bools and strings by metadata key, with defaults and limits; later ones may use earlier ones
-//   requirements  expressions that must hold, with a message of their own; {name} in it is a parameter's value
-//   weights       of the model and of each layer: tensor name, shape, row permutation, optional or another in its place
+//   forms         names of forms
+//   gguf, config  which models of that kind of file are of the family, and which metadata has no influence
+//   parameters    numbers, bools, strings and lists by metadata key, with defaults and limits; later ones may use
+//                 earlier ones. Those of forms come first; one of the family takes the place of that of its name
+//   option_rules  of forms: names, defaults and allowed values of what families choose; `per_layer` ones are evaluated
+//                 for each layer, where `layer` is its number
+//   options       the family's choices
+//   requirements  expressions that must hold, with a message of their own; {name} in it is a parameter's or option's
+//                 value, {@name} the metadata key that it is read from
+//   weights, layer_weights
+//                 of the model and of each layer: name, shape, `if` it is there, `optional` or another in its place
+//   names         for each kind of file, which tensor (or part of one) a weight is
+//   macros        lists of ops that bodies use: {"macro": NAME, ...} stands for the ops of NAME with $key replaced
 //   functions     arguments, ops by string names, results; a function `per_layer` is made once for each set of layers
-//                 whose weights have equal types, and takes its weights as arguments
+//                 whose weights have equal types and whose options are equal, and takes its weights as arguments
 //   tokenizer     which metadata key each field of the graph's tokenizer comes from
 //
-// Dimensions and attributes that start with "=" are expressions over the parameters (see Expression.h); a dimension may
-// also be one of the description's symbols, or "?". An operand "name?" is left out where that optional weight is
-// absent;
-// "@name" is a weight of the model, loaded by the function itself. "{layer}" stands for the layer's number inside
-// "each_layer". C++ knows this form, and no family and no op.
+// Conditions (`if`), dimensions, and attributes and options that start with "=" are expressions over parameters and
+// options (see Expression.h), and over `gguf` and `config`, of which one is 1. A dimension may also be one of the
+// description's symbols, or "?". An operand "name?" is left out where that weight is absent; "@name" is a weight of the
+// model, loaded by the function itself. "{layer}" stands for the layer's number inside "each_layer" and in tensors'
+// names. C++ knows this form, and no family and no op.
 #ifndef TILEWRIGHT_FRONTEND_IMPORT_FAMILY_H
 #define TILEWRIGHT_FRONTEND_IMPORT_FAMILY_H
 
+#include "frontend/import/ModelSource.h"
 #include "frontend/import/gguf/TypeTable.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace tilewright {
 
-enum class ParameterKind { Int, Float, Bool, String };
+/// One of something for each kind of file.
+template <typename T> struct BySource {
+  T gguf, config;
+
+  T &operator[](SourceKind kind) { return kind == SourceKind::Gguf ? gguf : config; }
+  const T &operator[](SourceKind kind) const { return kind == SourceKind::Gguf ? gguf : config; }
+};
 
 struct Parameter {
   std::string name;
   ParameterKind kind = ParameterKind::Int;
-  std::string key;      ///< metadata key
-  std::string countKey; ///< metadata array whose number of entries it is
-  std::optional<llvm::json::Value> byDefault;
+  BySource<std::vector<std::string>> keys; ///< the first that is there counts; all that are there agree
+  std::string countKey;                    ///< metadata array of GGUF files whose number of entries it is
+  BySource<std::optional<llvm::json::Value>> byDefault;
+  std::optional<llvm::json::Value> whenNull; ///< for a key that says that there is no value; without it the default
   std::optional<double> min, max, above;
   std::vector<llvm::json::Value> allowed;
   std::string about; ///< where its value comes from, for messages
 };
 
+struct OptionRule {
+  std::string name;
+  llvm::json::Value byDefault = nullptr;
+  std::vector<llvm::json::Value> allowed;
+  bool perLayer = false;
+};
+
 struct Requirement {
+  std::string condition; ///< expression, or empty
   std::string expression;
   std::string message;
 };
@@ -51,22 +80,38 @@ struct PermutationRule {
   std::vector<uint32_t> perm;
 };
 
-struct WeightRule {
-  std::string name;
-  std::string tensor; ///< its name in GGUF files, with {layer}
-  std::vector<std::string> shape;
-  bool optional = false;
-  std::string otherwise; ///< the weight that stands in when there is no such tensor
+/// Where a weight lies in one kind of file.
+struct TensorRule {
+  std::string tensor; ///< its name, with {layer}
+  std::string from;   ///< of a part: the first row, an expression
+  std::string of;     ///< of a part: the rows of the whole, an expression
   std::optional<PermutationRule> permutation;
 };
 
+struct WeightRule {
+  std::string name;
+  BySource<std::optional<TensorRule>> tensor;
+  std::vector<std::string> shape;
+  std::string condition;      ///< expression, or empty
+  std::string optional = "0"; ///< expression
+  std::string otherwise;      ///< the weight that stands in when there is no such tensor
+};
+
+struct AttributeRule {
+  std::string name;
+  llvm::json::Value value = nullptr;
+  std::string condition; ///< expression, or empty
+};
+
 struct OpRule {
-  std::string op;     ///< empty for a call and for each_layer
+  std::string op;     ///< empty for a call, an alias and each_layer
   std::string callee; ///< of a call
+  std::string condition;
+  std::pair<std::string, std::string> alias; ///< a new name for a value
   std::vector<std::vector<std::string>> operandGroups;
   bool grouped = false;
-  std::vector<std::string> results;                                  ///< "name: type"; of a call just "name"
-  std::vector<std::pair<std::string, llvm::json::Value>> attributes; ///< sorted by name
+  std::vector<std::string> results;      ///< "name: type"; of a call just "name"
+  std::vector<AttributeRule> attributes; ///< sorted by name
   std::vector<OpRule> eachLayer;
 };
 
@@ -74,6 +119,7 @@ struct OpRule {
 struct NamedRule {
   std::string text;
   bool eachLayer = false;
+  std::string condition;
 };
 
 struct FunctionRule {
@@ -97,41 +143,67 @@ struct TokenizerRule {
   std::vector<std::string> eotTokens; ///< texts of tokens that end a text wherever they are control tokens
 };
 
+/// Which models of one kind of file are of a family.
+struct ModelRule {
+  std::vector<std::string> types;          ///< values of general.architecture, or of model_type
+  std::vector<std::string> architectures;  ///< of the config's field of that name
+  std::string nameKey;                     ///< metadata key of the model's name
+  std::string prefix;                      ///< keys that belong to the family start so
+  std::vector<std::string> ignored;        ///< keys without influence on the graph, with all below them
+  std::vector<std::string> ignoredTensors; ///< tensors of old files that hold no weights; numbers are {layer}
+};
+
 struct Family {
   std::string name;
-  std::vector<std::string> architectures; ///< values of general.architecture
-  std::string modelNameKey;
-  std::string keyPrefix;              ///< keys that belong to the family start so
-  std::vector<std::string> knownKeys; ///< keys that carry no meaning for the graph
+  BySource<ModelRule> models;
   std::vector<Parameter> parameters;
+  std::vector<OptionRule> optionRules;
+  llvm::StringMap<llvm::json::Value> options;
   std::vector<Requirement> requirements;
   std::vector<WeightRule> weights;
   std::string layers; ///< expression
   std::vector<WeightRule> layerWeights;
   std::vector<std::string> symbols;
   std::string entry;
-  std::string contextLength; ///< expression, or empty
+  std::string contextLength;  ///< expression, or empty
+  std::string vocabularySize; ///< expression, or empty: the tokenizer's tokens
   std::vector<FunctionRule> functions;
   std::optional<TokenizerRule> tokenizer;
 
-  /// Reads a description; `file` names it in messages.
-  static llvm::Expected<Family> parse(llvm::StringRef json, llvm::StringRef file);
+  /// Null when there is none of this name.
+  const Parameter *findParameter(llvm::StringRef name) const;
+
+  /// Reads a description; `file` names it in messages. `forms` are the texts of forms by name.
+  static llvm::Expected<Family> parse(llvm::StringRef json, llvm::StringRef file,
+                                      const llvm::StringMap<std::string> &forms = {});
 };
 
 /// All descriptions and the table of GGUF's tensor types: those built in, and over them those of
 /// `$TILEWRIGHT_SHARE/families`, a file of an equal name replacing the built-in one.
 class FamilyLibrary {
 public:
+  /// What a description says of the models that it is for.
+  struct Entry {
+    std::string file, text;
+    std::string name;
+    BySource<ModelRule> models;
+  };
+
   static llvm::Expected<FamilyLibrary> load();
 
-  /// The family of a GGUF architecture; an unknown one is an error (not supported) that names the nearest known.
-  llvm::Expected<const Family *> findArchitecture(llvm::StringRef architecture, llvm::StringRef file) const;
+  /// Those of the descriptions, which are not read as a whole yet.
+  const std::vector<Entry> &entries() const { return all; }
+  /// Reads a description with its forms.
+  llvm::Expected<Family> read(const Entry &entry) const { return Family::parse(entry.text, entry.file, forms); }
+  /// The family of a GGUF architecture or of a config's model_type; an unknown one is an error (not supported) that
+  /// names the nearest known. `place` says where it was found.
+  llvm::Expected<Family> find(SourceKind kind, llvm::StringRef type, const llvm::Twine &place) const;
 
-  const std::vector<Family> &families() const { return all; }
   const gguf::TypeTable &ggufTypes() const { return types; }
 
 private:
-  std::vector<Family> all;
+  std::vector<Entry> all;
+  llvm::StringMap<std::string> forms;
   gguf::TypeTable types;
 };
 

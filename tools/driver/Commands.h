@@ -10,13 +10,15 @@
 namespace tilewright::driver {
 
 struct ImportOptions {
-  std::string input;  ///< .gguf
+  std::string input;  ///< .gguf, or a folder with a config.json
   std::string output; ///< .twg
 };
 int importModel(const ImportOptions &options);
+/// The families that models may be of.
+int listFamilies();
 
 struct InspectOptions {
-  std::string input; ///< .twg or .gguf
+  std::string input; ///< as of CompileOptions
   std::string weightsDir;
   enum class Form { Summary, Table, Json, Dot, Mlir } form = Form::Summary;
   std::vector<std::string> plugins; ///< for the MLIR form
@@ -24,7 +26,7 @@ struct InspectOptions {
 int inspectGraph(const InspectOptions &options);
 
 struct CompileOptions {
-  std::string input; ///< .twg, or .gguf (imported first)
+  std::string input; ///< .twg, or .gguf or a folder with a config.json (imported first)
   std::string weightsDir;
   std::string output;               ///< artifact folder; empty with `cache`
   std::string cache;                ///< cache folder: compile only when it does not hold this model yet
@@ -42,7 +44,7 @@ struct CompileOptions {
 int compileModel(const CompileOptions &options);
 
 struct PtxOptions {
-  std::string input; ///< .twg or .gguf
+  std::string input; ///< as of CompileOptions
   std::string weightsDir;
   std::string output; ///< folder for the kernels
   std::string numerics = "fast";
@@ -62,7 +64,7 @@ struct ExportOptions {
 int exportWeights(const ExportOptions &options);
 
 struct VerifyOptions {
-  std::string input; ///< .twg or .gguf
+  std::string input; ///< as of CompileOptions
   std::string weightsDir;
   std::string artifact; ///< compiled model to compare; empty: the reference alone, f32 against f64
   std::string kvType;   ///< what the compiled model's K/V caches hold; empty: its default

@@ -163,10 +163,34 @@ llvm::Expected<uint64_t> hashOfFile(const std::string &path) {
   return llvm::xxh3_64bits((*file)->getBuffer());
 }
 
+/// The files that a model at `path` consists of: itself, or what its folder has of config and tensors, sorted.
+llvm::Expected<std::vector<std::string>> modelFiles(const std::string &path) {
+  if (!llvm::sys::fs::is_directory(path))
+    return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(path, error), end; it != end && !error; it.increment(error))
+    if (StringRef name = it->path(); name.ends_with(".json") || name.ends_with(".safetensors"))
+      files.push_back(name.str());
+  if (error)
+    return llvm::createStringError(path + ": " + error.message());
+  llvm::sort(files);
+  return files;
+}
+
+StringRef modelName(StringRef path) {
+  path = path.rtrim('/');
+  return llvm::sys::fs::is_directory(path) ? llvm::sys::path::filename(path) : llvm::sys::path::stem(path);
+}
+
 /// Name in the cache: everything that decides what the artifact holds. The model, this program, the shared dialects and
 /// the plugins count by content, so that a rebuilt plugin compiles anew.
 llvm::Expected<std::string> cacheKey(Session &session, const CompileOptions &options) {
-  std::vector<std::string> files = {options.input, executablePath()};
+  llvm::Expected<std::vector<std::string>> model = modelFiles(options.input);
+  if (!model)
+    return model.takeError();
+  std::vector<std::string> files = std::move(*model);
+  files.push_back(executablePath());
   Dl_info dialects;
   if (dladdr(reinterpret_cast<void *>(&isStorageType), &dialects) && dialects.dli_fname)
     files.push_back(dialects.dli_fname);
@@ -181,7 +205,7 @@ llvm::Expected<std::string> cacheKey(Session &session, const CompileOptions &opt
   }
   for (const CpuLevel *level : hostCpuLevels())
     words += " " + level->name.str();
-  return llvm::formatv("{0}-{1:x-}", llvm::sys::path::stem(options.input), llvm::xxh3_64bits(words)).str();
+  return llvm::formatv("{0}-{1:x-}", modelName(options.input), llvm::xxh3_64bits(words)).str();
 }
 
 int compileIntoCache(Session &session, const CompileOptions &options, std::string &folder) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/driver/Session.h"
 
-#include "frontend/import/ImportGguf.h"
+#include "frontend/import/ImportModel.h"
 #include "frontend/translate/Translate.h"
 #include "passes/api/CompileTrace.h"
 
@@ -17,19 +17,15 @@ std::string executablePath() {
   return llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&executablePath));
 }
 
-static bool isGguf(const std::string &path) {
-  auto file = llvm::MemoryBuffer::getFileSlice(path, 4, 0);
-  return file && (*file)->getBuffer() == "GGUF";
-}
-
 llvm::Expected<GraphFile> openGraph(const std::string &path, const std::string &weightsDir, bool openWeights) {
   LoadOptions load;
   load.openWeights = openWeights;
   load.weightsDir = weightsDir;
-  if (!isGguf(path))
+  if (!isModel(path))
     return GraphFile::load(path, load);
-  std::string graphPath = path + ".twg"; // as if it lay beside the model: weights are found in its folder
-  llvm::Expected<ImportResult> result = importGguf(path, graphPath);
+  // As if it lay beside the weights: they are found in its folder.
+  std::string graphPath = llvm::sys::fs::is_directory(path) ? path + "/model.twg" : path + ".twg";
+  llvm::Expected<ImportResult> result = importModel(path, graphPath);
   if (!result)
     return result.takeError();
   StringRef bytes(reinterpret_cast<const char *>(result->bytes.data()), result->bytes.size());

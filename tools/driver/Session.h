@@ -20,8 +20,8 @@ namespace tilewright::driver {
 /// Path of this program, for what is installed beside it.
 std::string executablePath();
 
-/// Loads a .twg file, or imports a .gguf file in memory (its weights stay in the file). Without `openWeights` the
-/// weights files need not be there.
+/// Loads a .twg file, or imports a .gguf file or a folder with a config.json in memory (weights stay where they are).
+/// Without `openWeights` the weights files need not be there.
 llvm::Expected<GraphFile> openGraph(const std::string &path, const std::string &weightsDir, bool openWeights = true);
 
 /// A graph with its module; reports its own errors.

@@ -2,12 +2,10 @@
 #include "tools/golden/StoredCase.h"
 
 #include "backends/reference/Compare.h"
-#include "tools/safetensors/Safetensors.h"
+#include "tools/golden/TensorValues.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -29,52 +27,6 @@ Type elementType(StringRef dtype, Builder b) {
       .Case("I8", b.getI8Type())
       .Case("BOOL", b.getI1Type())
       .Default(Type());
-}
-
-template <typename T> T at(const NamedTensor &tensor, int64_t i) {
-  return llvm::support::endian::read<T>(tensor.bytes.data() + i * sizeof(T), llvm::endianness::little);
-}
-
-double floatAt(const NamedTensor &tensor, int64_t i) {
-  if (tensor.dtype == "F64")
-    return at<double>(tensor, i);
-  if (tensor.dtype == "F32")
-    return at<float>(tensor, i);
-  const llvm::fltSemantics &semantics = tensor.dtype == "F16" ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat();
-  return llvm::APFloat(semantics, llvm::APInt(16, at<uint16_t>(tensor, i))).convertToDouble();
-}
-
-int64_t integerAt(const NamedTensor &tensor, int64_t i) {
-  return tensor.dtype == "I64"   ? at<int64_t>(tensor, i)
-         : tensor.dtype == "I32" ? at<int32_t>(tensor, i)
-         : tensor.dtype == "I8"  ? at<int8_t>(tensor, i)
-                                 : tensor.bytes[i];
-}
-
-GoldenTensor valuesOf(const NamedTensor &tensor, bool isFloat) {
-  GoldenTensor values{{tensor.shape.begin(), tensor.shape.end()}, isFloat, {}, {}};
-  int64_t count = 1;
-  for (int64_t extent : tensor.shape)
-    count *= extent;
-  for (int64_t i = 0; i < count; ++i)
-    if (isFloat)
-      values.reals.push_back(floatAt(tensor, i));
-    else
-      values.integers.push_back(integerAt(tensor, i));
-  return values;
-}
-
-llvm::Expected<llvm::json::Object> jsonOf(const SafetensorsFile &file, StringRef path, const std::string &key) {
-  auto text = file.metadata.find(key);
-  if (text == file.metadata.end())
-    return llvm::json::Object();
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text->second);
-  if (!value)
-    return llvm::createStringError(path + ": metadata " + key + ": " + llvm::toString(value.takeError()));
-  llvm::json::Object *object = value->getAsObject();
-  if (!object)
-    return llvm::createStringError(path + ": metadata " + key + " is no JSON object");
-  return std::move(*object);
 }
 
 /// Twenty times the error of a plain implementation in f32, and at least 2e-5 of the largest value; for values stored
@@ -102,7 +54,8 @@ llvm::Expected<StoredCase> StoredCase::read(StringRef path, MLIRContext *context
       return llvm::createStringError(path + ": is no golden case: its metadata has no '" + key + "'");
     *field = entry->second;
   }
-  llvm::Expected<llvm::json::Object> attributes = jsonOf(file, path, "attrs"), errors = jsonOf(file, path, "f32_err");
+  llvm::Expected<llvm::json::Object> attributes = metadataObject(file, path, "attrs"),
+                                     errors = metadataObject(file, path, "f32_err");
   if (!attributes || !errors)
     return llvm::joinErrors(attributes.takeError(), errors.takeError());
   stored.contents.attributes = std::move(*attributes);
@@ -118,7 +71,7 @@ llvm::Expected<StoredCase> StoredCase::read(StringRef path, MLIRContext *context
     }
     bool isFloat = isa<FloatType>(element);
     auto type = RankedTensorType::get(tensor.shape, element);
-    GoldenTensor values = valuesOf(tensor, isFloat);
+    GoldenTensor values = tensorValues(tensor);
     if (group == "in") {
       for (int64_t value : values.integers)
         if (value != static_cast<int32_t>(value))
@@ -129,7 +82,7 @@ llvm::Expected<StoredCase> StoredCase::read(StringRef path, MLIRContext *context
       stored.contents.outputs.emplace_back(name.str(), type);
       auto exact = file.tensors.find("f64." + key);
       if (isFloat && exact != file.tensors.end() && exact->second.shape == tensor.shape)
-        values = valuesOf(exact->second, isFloat);
+        values = tensorValues(exact->second);
       double limit = isFloat ? limitOf(*errors, key, values, element) : 0.0;
       stored.outputs.emplace(name.str(), Output{std::move(values), limit});
     }

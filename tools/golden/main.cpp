@@ -2,6 +2,7 @@
 // check-golden DIR: every case of a folder of golden data on a backend, compared with what is stored.
 #include "tools/ExitCodes.h"
 #include "tools/golden/CoreCases.h"
+#include "tools/golden/ModelCase.h"
 #include "tools/golden/RunCase.h"
 #include "tools/host/Host.h"
 
@@ -33,20 +34,45 @@ ExitCode badInput(llvm::Error error) {
   return BadInput;
 }
 
-/// The case files below `folder`, sorted; at least one.
-llvm::Expected<std::vector<std::string>> caseFiles(llvm::StringRef folder) {
-  std::vector<std::string> files;
+/// The cases below `folder`, sorted: files, and folders of models; at least one.
+llvm::Expected<std::vector<std::string>> casesBelow(llvm::StringRef folder) {
+  std::vector<std::string> cases;
+  if (isModelCase(folder))
+    return std::vector<std::string>{folder.str()};
   std::error_code error;
-  for (llvm::sys::fs::recursive_directory_iterator it(folder, error), end; it != end && !error; it.increment(error))
-    if (llvm::sys::path::extension(it->path()) == ".safetensors")
-      files.push_back(it->path());
+  for (llvm::sys::fs::recursive_directory_iterator it(folder, error), end; it != end && !error; it.increment(error)) {
+    if (isModelCase(it->path())) {
+      cases.push_back(it->path());
+      it.no_push();
+    } else if (llvm::sys::path::extension(it->path()) == ".safetensors") {
+      cases.push_back(it->path());
+    }
+  }
   if (error)
     return llvm::createStringError(folder + ": " + error.message());
-  if (files.empty())
+  if (cases.empty())
     return llvm::createStringError(folder + ": found no file *.safetensors below it");
-  llvm::sort(files);
-  return files;
+  llvm::sort(cases);
+  return cases;
 }
+
+/// Cases as they are run: counted by outcome, a line for each.
+class Report {
+public:
+  void add(const std::string &name, const CaseResult &result) {
+    constexpr llvm::StringLiteral words[] = {"passed", "failed", "unsupported"};
+    llvm::outs() << llvm::formatv("{0,-12} {1}: {2}\n", words[static_cast<int>(result.outcome)], name, result.text);
+    ++counts[static_cast<int>(result.outcome)];
+  }
+  void addUnreadable(const std::string &message) {
+    llvm::outs() << "failed       " << message << "\n";
+    ++counts[static_cast<int>(Outcome::Failed)];
+  }
+  unsigned of(Outcome outcome) const { return counts[static_cast<int>(outcome)]; }
+
+private:
+  unsigned counts[3] = {};
+};
 
 } // namespace
 
@@ -68,9 +94,9 @@ int main(int argc, char **argv) {
     return usage("technique '" + builders.duplicates().front() +
                  "' has two builders; leave one plugin out (--no-plugin NAME)");
 
-  llvm::Expected<std::vector<std::string>> files = caseFiles(folder);
-  if (!files)
-    return badInput(files.takeError());
+  llvm::Expected<std::vector<std::string>> cases = casesBelow(folder);
+  if (!cases)
+    return badInput(cases.takeError());
   mlir::MLIRContext context(host.dialects);
   context.loadAllAvailableDialects();
   ReceiptCollector receipts;
@@ -81,24 +107,27 @@ int main(int argc, char **argv) {
   GoldenRun run{backend == "cpu", numerics, &receipts};
   // The linker in this process takes back what the command line has set.
   const std::string wanted = filter, where = folder;
-  unsigned counts[3] = {};
-  for (const std::string &file : *files) {
-    llvm::Expected<StoredCase> stored = StoredCase::read(file, &context);
+  Report report;
+  for (const std::string &path : *cases) {
+    if (isModelCase(path)) {
+      std::string name = ("model/" + llvm::sys::path::filename(llvm::StringRef(path).rtrim('/'))).str();
+      if (llvm::StringRef(name).contains(wanted))
+        report.add(name, runModelCase(path, run, host.explicitPlugins));
+      continue;
+    }
+    llvm::Expected<StoredCase> stored = StoredCase::read(path, &context);
     if (!stored) {
-      llvm::outs() << "failed       " << llvm::toString(stored.takeError()) << "\n";
-      ++counts[static_cast<int>(Outcome::Failed)];
+      report.addUnreadable(llvm::toString(stored.takeError()));
       continue;
     }
     std::string name = stored->technique + "/" + stored->contents.name;
-    if (!llvm::StringRef(name).contains(wanted))
-      continue;
-    CaseResult result = runCase(*stored, builders, host.stages, &context, run);
-    constexpr llvm::StringLiteral words[] = {"passed", "failed", "unsupported"};
-    llvm::outs() << llvm::formatv("{0,-12} {1}: {2}\n", words[static_cast<int>(result.outcome)], name, result.text);
-    ++counts[static_cast<int>(result.outcome)];
+    if (llvm::StringRef(name).contains(wanted))
+      report.add(name, runCase(*stored, builders, host.stages, &context, run));
   }
-  if (counts[0] + counts[1] + counts[2] == 0)
+  const unsigned passed = report.of(Outcome::Passed), failed = report.of(Outcome::Failed),
+                 unsupported = report.of(Outcome::Unsupported);
+  if (passed + failed + unsupported == 0)
     return badInput(llvm::createStringError(where + ": has no case whose technique/case contains '" + wanted + "'"));
-  llvm::outs() << llvm::formatv("{0} passed, {1} failed, {2} unsupported\n", counts[0], counts[1], counts[2]);
-  return counts[1] ? CheckFailed : counts[2] ? Unsupported : Success;
+  llvm::outs() << llvm::formatv("{0} passed, {1} failed, {2} unsupported\n", passed, failed, unsupported);
+  return failed ? CheckFailed : unsupported ? Unsupported : Success;
 }

@@ -15,12 +15,13 @@ Host::Host() {
   registerCorePasses(stages);
 }
 
-llvm::Error Host::load(llvm::StringRef executable, llvm::ArrayRef<std::string> explicitPlugins,
+llvm::Error Host::load(llvm::StringRef executable, llvm::ArrayRef<std::string> wanted,
                        llvm::ArrayRef<std::string> without) {
+  explicitPlugins.assign(wanted.begin(), wanted.end());
   llvm::Expected<PluginSearch> search = PluginSearch::fromEnvironment(executable);
   if (!search)
     return search.takeError();
-  search->explicitPlugins.assign(explicitPlugins.begin(), explicitPlugins.end());
+  search->explicitPlugins = explicitPlugins;
   search->without.insert(search->without.end(), without.begin(), without.end());
   llvm::Error error = plugins.load(*search);
   for (const std::string &message : plugins.skipped())
@@ -29,13 +30,13 @@ llvm::Error Host::load(llvm::StringRef executable, llvm::ArrayRef<std::string> e
 }
 
 llvm::Error Host::load(int &argc, char **argv) {
-  std::vector<std::string> explicitPlugins, without;
+  std::vector<std::string> wanted, without;
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
     llvm::StringRef argument = argv[i];
     std::vector<std::string> *list = nullptr;
     if (argument.consume_front("--plugin"))
-      list = &explicitPlugins;
+      list = &wanted;
     else if (argument.consume_front("--no-plugin"))
       list = &without;
     if (list && argument.consume_front("=")) {
@@ -51,8 +52,8 @@ llvm::Error Host::load(int &argc, char **argv) {
   }
   argc = kept;
   argv[argc] = nullptr;
-  return load(llvm::sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&registerCoreDialects)),
-              explicitPlugins, without);
+  return load(llvm::sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&registerCoreDialects)), wanted,
+              without);
 }
 
 } // namespace tilewright

@@ -17,14 +17,15 @@ struct Host {
   mlir::DialectRegistry dialects;
   StageRegistry stages;
   PluginLoader plugins{dialects, stages};
+  std::vector<std::string> explicitPlugins; ///< those that were asked for
 
   Host();
   Host(const Host &) = delete;
   Host &operator=(const Host &) = delete;
 
-  /// Loads `explicitPlugins` (files or names) and what is installed, but for `without`. `executable`: this program's
+  /// Loads `wanted` (files or names) and what is installed, but for `without`. `executable`: this program's
   /// path. Plugins found in a folder but refused are told on stderr as warnings; the error is for the explicit ones.
-  llvm::Error load(llvm::StringRef executable, llvm::ArrayRef<std::string> explicitPlugins,
+  llvm::Error load(llvm::StringRef executable, llvm::ArrayRef<std::string> wanted,
                    llvm::ArrayRef<std::string> without = {});
 
   /// Takes `--plugin X`, `--plugin=X`, `--no-plugin X` and `--no-plugin=X` out of the arguments and loads accordingly.

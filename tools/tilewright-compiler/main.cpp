@@ -31,15 +31,26 @@ int main(int argc, char **argv) {
 
   ImportOptions import;
   CLI::App *command = app.add_subcommand("import", "Turn a model file into a graph (.twg)");
-  command->add_option("model", import.input, "GGUF file")->required();
-  command->add_option("-o,--output", import.output, "Graph file to write")->required();
-  command->footer("Example:\n  tilewright import SmolLM2-135M-Instruct.Q4_1.gguf -o smollm2.twg");
-  command->callback([&] { result = importModel(import); });
+  bool familiesOnly = false;
+  auto *listFlag = command->add_flag("--list-families", familiesOnly, "List the families that a model may be of");
+  auto *importInput =
+      command->add_option("model", import.input, "GGUF file, or a folder with config.json and model.safetensors");
+  auto *importOutput = command->add_option("-o,--output", import.output, "Graph file to write");
+  listFlag->excludes(importInput)->excludes(importOutput);
+  command->footer("Examples:\n  tilewright import SmolLM2-135M-Instruct.Q4_1.gguf -o smollm2.twg\n  tilewright import "
+                  "Qwen3-0.6B/ -o qwen3.twg\n  tilewright import --list-families");
+  command->callback([&] {
+    if (!familiesOnly && import.input.empty())
+      throw CLI::RequiredError("model");
+    if (!familiesOnly && import.output.empty())
+      throw CLI::RequiredError("--output");
+    result = familiesOnly ? listFamilies() : importModel(import);
+  });
 
   InspectOptions inspect;
   bool table = false, json = false, dot = false, mlir = false;
   command = app.add_subcommand("inspect", "Show what a graph holds");
-  command->add_option("graph", inspect.input, ".twg or .gguf file")->required();
+  command->add_option("graph", inspect.input, ".twg or .gguf file, or a folder with a config.json")->required();
   auto *tableFlag = command->add_flag("--table", table, "All functions, ops and weights as a table");
   auto *jsonFlag = command->add_flag("--json", json, "As JSON")->excludes(tableFlag);
   auto *dotFlag = command->add_flag("--dot", dot, "As a DOT picture")->excludes(tableFlag)->excludes(jsonFlag);
@@ -58,7 +69,7 @@ int main(int argc, char **argv) {
 
   CompileOptions compile;
   command = app.add_subcommand("compile", "Compile a graph ahead of time");
-  command->add_option("model", compile.input, ".twg or .gguf file")->required();
+  command->add_option("model", compile.input, ".twg or .gguf file, or a folder with a config.json")->required();
   auto *output = command->add_option("-o,--output", compile.output, "Folder to write the compiled model to");
   command->add_option("--cache", compile.cache, "Cache folder: compile only if it does not hold this model yet")
       ->excludes(output);
@@ -110,7 +121,7 @@ int main(int argc, char **argv) {
   PtxOptions ptx;
   command =
       app.add_subcommand("ptx", "Write the kernels of a model as PTX for sm_80, and list those without a form yet");
-  command->add_option("model", ptx.input, ".twg or .gguf file")->required();
+  command->add_option("model", ptx.input, ".twg or .gguf file, or a folder with a config.json")->required();
   command->add_option("-o,--output", ptx.output, "Folder to write CLASS.KERNEL.ptx to")->required();
   command->add_option("--numerics", ptx.numerics, "precise: f32 products; fast: in tf32, and quantised activations")
       ->check(CLI::IsMember({"precise", "fast"}))
@@ -122,7 +133,7 @@ int main(int argc, char **argv) {
 
   VerifyOptions verify;
   command = app.add_subcommand("verify", "Compare a compiled model with the reference interpreter");
-  command->add_option("graph", verify.input, ".twg or .gguf file")->required();
+  command->add_option("graph", verify.input, ".twg or .gguf file, or a folder with a config.json")->required();
   command->add_option("--artifact", verify.artifact,
                       "The compiled model (default: the interpreter in f32 against f64)");
   command->add_option("--kv-type", verify.kvType, "What the compiled model's K/V caches hold (default: f32)")
@@ -167,7 +178,7 @@ int main(int argc, char **argv) {
 
   ReferenceOptions reference;
   command = app.add_subcommand("reference", "Write text with the reference interpreter (slow, and right)");
-  command->add_option("graph", reference.input, ".twg or .gguf file")->required();
+  command->add_option("graph", reference.input, ".twg or .gguf file, or a folder with a config.json")->required();
   command->add_option("--prompt", reference.prompt, "The text to continue")->required();
   command->add_option("--max-tokens", reference.maxTokens, "Tokens to write")
       ->check(CLI::NonNegativeNumber)

@@ -44,5 +44,7 @@ std::string artifactFor(const std::string &path, const std::string &numerics, co
 
 /// True for a .twg or .gguf file (by its first bytes).
 bool isModelFile(const std::string &path);
+/// Whether `path` is a folder with a model to import: one with a config.json, and no compiled model.
+bool isModelFolder(const std::string &path);
 
 } // namespace tilewright::cli

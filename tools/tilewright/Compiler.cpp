@@ -92,13 +92,19 @@ bool isModelFile(const std::string &path) {
   return std::memcmp(head, "GGUF", 4) == 0 || std::memcmp(head + 4, "TWG1", 4) == 0;
 }
 
+bool isModelFolder(const std::string &path) {
+  std::error_code missing;
+  return fs::exists(fs::path(path) / "config.json", missing) && !fs::exists(fs::path(path) / "model.so", missing);
+}
+
 std::string artifactFor(const std::string &path, const std::string &numerics, const std::vector<std::string> &plugins) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0)
     throw Failure(BadInput, path + ": " + std::strerror(errno));
-  if (S_ISDIR(info.st_mode))
+  const bool isFolder = S_ISDIR(info.st_mode);
+  if (isFolder && !isModelFolder(path))
     return path;
-  if (!isModelFile(path))
+  if (!isFolder && !isModelFile(path))
     throw Failure(BadInput, path + ": neither a compiled model (a folder) nor a .gguf or .twg file");
 
   std::vector<std::string> words = {"compile", path, "--cache", cacheFolder(), "--numerics", numerics};

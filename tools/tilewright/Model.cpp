@@ -8,7 +8,8 @@ namespace tilewright::cli {
 void addModelOptions(CLI::App &command, ModelOptions &options) {
   command
       .add_option("model", options.path,
-                  "A compiled model (folder), or a .gguf or .twg file to compile into the cache first")
+                  "A compiled model (folder), or a .gguf or .twg file or a folder with a config.json to compile into "
+                  "the cache first")
       ->required();
   command.add_option("--threads", options.threads, "Threads to use (default: all CPUs of this process)")
       ->check(CLI::Range(1, 1024));

@@ -51,9 +51,10 @@ void check(tw_status status, const std::string &where) {
 int main(int argc, char **argv) {
   // Compile-side commands keep their own help and options; a graph is inspected there too.
   auto namesGraph = [](std::string_view word) { return word.ends_with(".twg") || word.ends_with(".gguf"); };
-  bool graph = argc > 2 && std::string(argv[1]) == "inspect" &&
-               std::any_of(argv + 2, argv + argc,
-                           [&](const char *word) { return word[0] != '-' && (isModelFile(word) || namesGraph(word)); });
+  bool graph =
+      argc > 2 && std::string(argv[1]) == "inspect" && std::any_of(argv + 2, argv + argc, [&](const char *word) {
+        return word[0] != '-' && (isModelFile(word) || isModelFolder(word) || namesGraph(word));
+      });
   if (argc > 1 && (graph || isCompilerCommand(argv[1]))) {
     try {
       execCompiler({argv + 1, argv + argc});

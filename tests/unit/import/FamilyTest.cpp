@@ -3,7 +3,7 @@
 #include "frontend/import/Family.h"
 
 #include "frontend/graph/GraphFile.h"
-#include "frontend/import/ImportGguf.h"
+#include "frontend/import/ImportModel.h"
 #include "tests/unit/support/GgufWriter.h"
 #include "tests/unit/support/TestFolder.h"
 
@@ -65,7 +65,11 @@ std::string parseError(StringRef json) { return toString(Family::parse(json, "f.
 
 TEST(Family, BuiltInOnesAreWellFormed) {
   FamilyLibrary library = cantFail(FamilyLibrary::load());
-  EXPECT_FALSE(library.families().empty());
+  EXPECT_FALSE(library.entries().empty());
+  for (const FamilyLibrary::Entry &entry : library.entries()) {
+    Expected<Family> family = library.read(entry);
+    EXPECT_TRUE(bool(family)) << toString(family.takeError());
+  }
   ASSERT_NE(library.ggufTypes().find(3), nullptr);
   EXPECT_EQ(library.ggufTypes().find(3)->bytes, 20u);
   EXPECT_EQ(library.ggufTypes().find(1000), nullptr);
@@ -78,7 +82,7 @@ TEST(Family, OneOfTheUsersOwn) {
   Share share(folder.path());
   for (bool scaled : {false, true}) {
     std::string model = folder.write("m.gguf", denseModel(scaled));
-    Expected<ImportResult> result = importGguf(model, folder.path("m.twg"));
+    Expected<ImportResult> result = importModel(model, folder.path("m.twg"));
     ASSERT_TRUE(bool(result)) << toString(result.takeError());
     EXPECT_EQ(result->family, "dense");
     GraphFile file = cantFail(GraphFile::loadBytes(bufferOf(result->bytes), folder.path("m.twg")));
@@ -122,15 +126,16 @@ TEST(Family, MistakesOfForm) {
     return parseError(text);
   };
   EXPECT_EQ(changed("\"type\": \"int\"", "\"type\": \"integer\""),
-            "expected int, float, bool or string at f.json.parameters[0].type");
+            "expected int, float, bool, string or list at f.json.parameters[0].type");
   EXPECT_EQ(changed("\"gguf\": \"dense.layers\", ", ""),
-            "expected gguf, gguf_count or default at f.json.parameters[0]");
+            "expected gguf, config, gguf_count or default at f.json.parameters[0]");
   EXPECT_EQ(changed("\"op\": \"alpha.dense\", ", ""),
-            "expected one of op, call and each_layer at f.json.functions[0].body[0]");
+            "expected one of op, call, let and each_layer at f.json.functions[0].body[0]");
   EXPECT_EQ(changed("\"results\": [\"y\"]", "\"result\": [\"y\"]"), "missing value at f.json.functions[0].results");
   EXPECT_EQ(changed("[\"W\", \"W\"]", "[\"W\", 4]"), "expected string at f.json.layer_weights[0].shape[1]");
-  EXPECT_EQ(changed("\"optional\": true", "\"row_permutation\": {\"dims\": [\"2\", \"2\"], \"perm\": [0]}"),
-            "expected one axis for each of dims at f.json.weights[0].row_permutation.perm");
+  EXPECT_EQ(changed("\"gguf\": \"scale\"",
+                    "\"gguf\": {\"tensor\": \"s\", \"row_permutation\": {\"dims\": [\"2\", \"2\"], \"perm\": [0]}}"),
+            "expected one axis for each of dims at f.json.weights[0].gguf.row_permutation.perm");
 }
 
 TEST(Family, MistakesOfMeaning) {
@@ -144,7 +149,7 @@ TEST(Family, MistakesOfMeaning) {
     EXPECT_NE(at, std::string::npos);
     text.replace(at, from.size(), to.str());
     folder.write("families/dense.json", arrayRefFromStringRef(text));
-    Expected<ImportResult> result = importGguf(model, folder.path("m.twg"));
+    Expected<ImportResult> result = importModel(model, folder.path("m.twg"));
     if (result)
       return "accepted";
     std::string message = toString(result.takeError());

@@ -3,7 +3,7 @@
 #include "frontend/graph/Access.h"
 #include "frontend/graph/GraphFile.h"
 #include "frontend/graph/Types.h"
-#include "frontend/import/ImportGguf.h"
+#include "frontend/import/ImportModel.h"
 #include "tests/unit/support/TestFolder.h"
 #include "tests/unit/support/TinyLlama.h"
 
@@ -20,7 +20,7 @@ namespace {
 class Import : public testing::Test {
 protected:
   Expected<ImportResult> import(const TinyLlama &model) {
-    return importGguf(folder.write("m.gguf", model.finish()), folder.path("m.twg"));
+    return importModel(folder.write("m.gguf", model.finish()), folder.path("m.twg"));
   }
 
   /// The error without the folder's name, or "accepted".
@@ -99,12 +99,12 @@ TEST_F(Import, HeadSize) {
   EXPECT_EQ(verdict(other), "m.gguf: 8 tensors do not fit family 'llama':\n"
                             "  tensor 'blk.0.attn_q.weight': found shape [32, 32], wanted [H * D = 24, E = 32]\n"
                             "  tensor 'blk.0.attn_k.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
-                            "  tensor 'blk.0.attn_v.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
-                            "  tensor 'blk.0.attn_output.weight': found shape [32, 32], wanted [E = 32, H * D = 24]\n"
+                            "  tensor 'blk.0.attn_v.weight': found shape [16, 32], wanted [Hkv * Dv = 12, E = 32]\n"
+                            "  tensor 'blk.0.attn_output.weight': found shape [32, 32], wanted [E = 32, H * Dv = 24]\n"
                             "  tensor 'blk.1.attn_q.weight': found shape [32, 32], wanted [H * D = 24, E = 32]\n"
                             "  tensor 'blk.1.attn_k.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
-                            "  tensor 'blk.1.attn_v.weight': found shape [16, 32], wanted [Hkv * D = 12, E = 32]\n"
-                            "  tensor 'blk.1.attn_output.weight': found shape [32, 32], wanted [E = 32, H * D = 24]");
+                            "  tensor 'blk.1.attn_v.weight': found shape [16, 32], wanted [Hkv * Dv = 12, E = 32]\n"
+                            "  tensor 'blk.1.attn_output.weight': found shape [32, 32], wanted [E = 32, H * Dv = 24]");
   other.integers["llama.attention.key_length"] = 7;
   EXPECT_EQ(verdict(other), "m.gguf: llama.attention.key_length: found 7, wanted an even number, because rotary "
                             "positions turn pairs");
@@ -328,10 +328,10 @@ TEST_F(Import, ModelElsewhereIsNamedByItsFileName) {
   std::string model = folder.makeFolder("models") + "/m.gguf";
   folder.write("models/m.gguf", TinyLlama().finish());
   folder.makeFolder("out");
-  ImportResult beneath = cantFail(importGguf(model, folder.path("m.twg")));
+  ImportResult beneath = cantFail(importModel(model, folder.path("m.twg")));
   EXPECT_EQ(graph::GetGraph(beneath.bytes.data())->weights()->Get(0)->file()->str(), "models/m.gguf");
   EXPECT_TRUE(beneath.notes.empty());
-  ImportResult elsewhere = cantFail(importGguf(model, folder.path("out/m.twg")));
+  ImportResult elsewhere = cantFail(importModel(model, folder.path("out/m.twg")));
   EXPECT_EQ(graph::GetGraph(elsewhere.bytes.data())->weights()->Get(0)->file()->str(), "m.gguf");
   EXPECT_EQ(elsewhere.notes,
             std::vector<std::string>{"the model is not beneath the graph's folder '" + folder.path("out") +
@@ -352,7 +352,7 @@ TEST_F(Import, EveryByteOfTheHeadChanged) {
   size_t head = bytes.size();
   {
     std::string path = folder.write("m.gguf", bytes);
-    ImportResult result = cantFail(importGguf(path, folder.path("m.twg")));
+    ImportResult result = cantFail(importModel(path, folder.path("m.twg")));
     for (const graph::Weight *weight : *graph::GetGraph(result.bytes.data())->weights())
       head = std::min<size_t>(head, weight->offset());
   }
@@ -360,7 +360,7 @@ TEST_F(Import, EveryByteOfTheHeadChanged) {
   for (size_t at = 0; at < head; ++at) {
     std::vector<uint8_t> changed = bytes;
     changed[at] ^= 1 << (at % 8);
-    Expected<ImportResult> result = importGguf(folder.write("m.gguf", changed), folder.path("m.twg"));
+    Expected<ImportResult> result = importModel(folder.write("m.gguf", changed), folder.path("m.twg"));
     if (result) {
       Expected<GraphFile> file = GraphFile::loadBytes(bufferOf(result->bytes), folder.path("m.twg"));
       EXPECT_TRUE(bool(file)) << "byte " << at << ": " << toString(file.takeError());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Imports the small golden models and loads the graphs again with their weights.
 #include "frontend/graph/Inspect.h"
-#include "frontend/import/ImportGguf.h"
+#include "frontend/import/ImportModel.h"
 #include "tests/unit/support/TestFolder.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ class ImportGolden : public testing::TestWithParam<const char *> {};
 TEST_P(ImportGolden, LoadsBackWithItsWeights) {
   std::string folder = std::string(TILEWRIGHT_TEST_DATA) + "/golden/gguf/" + GetParam();
   std::string output = folder + "/model.twg"; // only named, never written
-  Expected<ImportResult> imported = importGguf(folder + "/model.gguf", output);
+  Expected<ImportResult> imported = importModel(folder + "/model.gguf", output);
   ASSERT_TRUE(bool(imported)) << toString(imported.takeError());
   EXPECT_TRUE(imported->notes.empty());
   StringRef bytes(reinterpret_cast<const char *>(imported->bytes.data()), imported->bytes.size());
@@ -38,7 +38,7 @@ TEST_P(ImportGolden, LoadsBackWithItsWeights) {
 TEST(ImportGoldenText, IsTheWholeGraph) {
   for (const char *model : {"llama_q4_1", "llama_f32_ropefreqs_tied"}) {
     std::string folder = std::string(TILEWRIGHT_TEST_DATA) + "/golden/gguf/" + model;
-    ImportResult imported = cantFail(importGguf(folder + "/model.gguf", folder + "/model.twg"));
+    ImportResult imported = cantFail(importModel(folder + "/model.gguf", folder + "/model.twg"));
     GraphFile file = cantFail(GraphFile::loadBytes(test::bufferOf(imported.bytes), folder + "/model.twg"));
     std::string text;
     raw_string_ostream os(text);

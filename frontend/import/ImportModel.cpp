@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/import/ImportModel.h"
+
+#include "frontend/graph/Errors.h"
+#include "frontend/graph/GraphBuilder.h"
+#include "frontend/import/Emitter.h"
+#include "frontend/import/Tokenizer.h"
+#include "frontend/import/gguf/GgufSource.h"
+#include "frontend/import/safetensors/ConfigFolder.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace llvm;
+
+namespace tilewright {
+
+namespace {
+
+Expected<std::string> realPath(StringRef path) {
+  SmallString<256> real;
+  if (std::error_code code = sys::fs::real_path(path.empty() ? "." : path, real))
+    return ioError(path.empty() ? "." : path, code);
+  return real.str().str();
+}
+
+/// How the graph names the files of `source`: by its folder's path from that of the graph, with a slash behind it, or
+/// by nothing; see importModel.
+Expected<std::string> weightsPrefix(const ModelSource &source, StringRef outputPath, std::vector<std::string> &notes) {
+  Expected<std::string> modelFolder = realPath(source.folder());
+  if (!modelFolder)
+    return modelFolder.takeError();
+  Expected<std::string> realFolder = realPath(sys::path::parent_path(outputPath));
+  if (!realFolder)
+    return realFolder.takeError();
+  StringRef relative = *modelFolder;
+  if (relative.consume_front(*realFolder) &&
+      (relative.empty() || StringRef(*realFolder).ends_with("/") || relative.consume_front("/")))
+    return relative.empty() ? std::string() : relative.str() + "/";
+  notes.push_back("the model is not beneath the graph's folder " + quoted(*realFolder) +
+                  ": give later steps --weights-dir " + quoted(*modelFolder) + ", or write the graph beside the model");
+  return std::string();
+}
+
+void addWeights(const ModelSource &source, const Family &family, const Binding &binding, StringRef prefix,
+                GraphBuilder &builder) {
+  StringSet<> added;
+  auto add = [&](const BoundWeight *weight) {
+    if (!weight || !weight->tensor || !added.insert(weight->name).second)
+      return;
+    const SourceTensor &tensor = *weight->tensor;
+    WeightExtent extent{(prefix + tensor.file).str(), tensor.offset + weight->offset, weight->bytes,
+                        xxh3_64bits(source.bytes(tensor).slice(weight->offset, weight->bytes))};
+    std::optional<RowOrder> order;
+    if (!weight->permutation.empty())
+      order = RowOrder{weight->permutationDims, weight->permutation};
+    builder.addWeight(weight->name, weight->graphType(), std::move(extent), std::move(order));
+  };
+  for (const WeightRule &rule : family.weights)
+    add(binding.weight(rule.name, -1));
+  for (int64_t layer = 0; layer < binding.layerCount(); ++layer)
+    for (const WeightRule &rule : family.layerWeights)
+      add(binding.weight(rule.name, layer));
+}
+
+/// The value of a description's expression that has to fit into 32 bits.
+Expected<uint32_t> evaluate32(StringRef expression, StringRef what, const ModelSource &source, const Binding &binding) {
+  Expected<int64_t> value = evaluateInteger(expression, binding.scope(-1));
+  if (!value)
+    return value.takeError();
+  if (*value < 0 || *value > UINT32_MAX)
+    return badInput(source.path() + ": " + what + ": found " + Twine(*value) + ", wanted 32 bits");
+  return static_cast<uint32_t>(*value);
+}
+
+/// All of a graph but its tokenizer.
+Error buildGraph(const ModelSource &source, const Family &family, const Binding &binding, StringRef prefix,
+                 GraphBuilder &builder) {
+  builder.setFamily(family.name);
+  if (const std::string &key = family.models[source.kind()].nameKey; !key.empty() && source.has(key)) {
+    Expected<Value> name = source.get(key, ParameterKind::String);
+    if (!name)
+      return name.takeError();
+    builder.setName(std::get<std::string>(*name));
+  }
+  if (!family.contextLength.empty()) {
+    Expected<uint32_t> context = evaluate32(family.contextLength, "context length", source, binding);
+    if (!context)
+      return context.takeError();
+    builder.setContextLength(*context);
+  }
+  if (!family.vocabularySize.empty()) {
+    Expected<uint32_t> vocabulary = evaluate32(family.vocabularySize, "vocabulary size", source, binding);
+    if (!vocabulary)
+      return vocabulary.takeError();
+    builder.setVocabularySize(*vocabulary);
+  }
+  addWeights(source, family, binding, prefix, builder);
+  return emitFunctions(family, binding, builder);
+}
+
+Expected<ImportResult> finish(const ModelSource &source, const Family &family, StringRef outputPath,
+                              const gguf::GgufFile *gguf) {
+  Expected<Binding> binding = Binding::bind(family, source);
+  if (!binding)
+    return binding.takeError();
+  ImportResult result;
+  Expected<std::string> prefix = weightsPrefix(source, outputPath, result.notes);
+  if (!prefix)
+    return prefix.takeError();
+  GraphBuilder builder("tilewright import");
+  if (Error error = buildGraph(source, family, *binding, *prefix, builder))
+    return error;
+  if (gguf && family.tokenizer) {
+    Expected<graph::TokenizerT> tokenizer = readTokenizer(*family.tokenizer, *gguf);
+    if (!tokenizer)
+      return tokenizer.takeError();
+    builder.setTokenizer(std::move(*tokenizer));
+  }
+  Expected<std::vector<uint8_t>> bytes = builder.finish();
+  if (!bytes)
+    return badInput(source.path() + ": " + toString(bytes.takeError()));
+  result.bytes = std::move(*bytes);
+  result.family = family.name;
+  for (const std::string &key : binding->ignoredKeys())
+    result.notes.push_back("metadata key " + quoted(key) + " is not known to family " + quoted(family.name) +
+                           " and had no influence");
+  return result;
+}
+
+Expected<ImportResult> importGguf(const FamilyLibrary &library, StringRef path, StringRef outputPath) {
+  Expected<gguf::GgufFile> file = gguf::GgufFile::open(path, library.ggufTypes());
+  if (!file)
+    return file.takeError();
+  if (file->has("split.count")) {
+    Expected<int64_t> count = file->getInteger("split.count");
+    if (!count)
+      return count.takeError();
+    if (*count != 1)
+      return unsupported(path + ": found one of " + Twine(*count) +
+                         " files that a model is split into, wanted the whole model in one file");
+  }
+  Expected<StringRef> architecture = file->getString("general.architecture");
+  if (!architecture)
+    return architecture.takeError();
+  Expected<Family> family = library.find(SourceKind::Gguf, *architecture, path + ": unknown architecture ");
+  if (!family)
+    return family.takeError();
+  gguf::GgufSource source(std::move(*file));
+  return finish(source, *family, outputPath, &source.gguf());
+}
+
+/// The model class has to be one of the family's: others have other heads.
+Error checkArchitectures(const ModelSource &source, const Family &family) {
+  if (!source.has("architectures") || source.isNull("architectures"))
+    return Error::success();
+  Expected<Value> found = source.get("architectures", ParameterKind::List);
+  if (!found)
+    return found.takeError();
+  const std::vector<std::string> &known = family.models.config.architectures;
+  for (const Value &name : std::get<ValueList>(*found))
+    if (const std::string *text = std::get_if<std::string>(&name); !text || !is_contained(known, *text))
+      return unsupported(source.place("architectures") + ": found " + spell(name) + ", wanted " +
+                         join(map_range(known, [](const std::string &k) { return quoted(k); }), " or "));
+  return Error::success();
+}
+
+Expected<ImportResult> importFolder(const FamilyLibrary &library, StringRef path, StringRef outputPath) {
+  Expected<std::unique_ptr<safetensors::ConfigFolder>> source = safetensors::ConfigFolder::open(path);
+  if (!source)
+    return source.takeError();
+  Expected<Value> type = (*source)->get("model_type", ParameterKind::String);
+  if (!type)
+    return type.takeError();
+  Expected<Family> family = library.find(SourceKind::Config, std::get<std::string>(*type),
+                                         (*source)->place("model_type") + ": unknown model type ");
+  if (!family)
+    return family.takeError();
+  if (Error error = checkArchitectures(**source, *family))
+    return error;
+  return finish(**source, *family, outputPath, nullptr);
+}
+
+} // namespace
+
+bool isModel(StringRef path) {
+  if (sys::fs::is_directory(path))
+    return safetensors::ConfigFolder::isOne(path);
+  auto head = MemoryBuffer::getFileSlice(path, 4, 0);
+  return head && (*head)->getBuffer() == "GGUF";
+}
+
+Expected<ImportResult> importModel(StringRef path, StringRef outputPath) {
+  Expected<FamilyLibrary> library = FamilyLibrary::load();
+  if (!library)
+    return library.takeError();
+  return sys::fs::is_directory(path) ? importFolder(*library, path, outputPath)
+                                     : importGguf(*library, path, outputPath);
+}
+
+Expected<std::vector<std::string>> listFamilies() {
+  Expected<FamilyLibrary> library = FamilyLibrary::load();
+  if (!library)
+    return library.takeError();
+  std::vector<std::string> lines;
+  for (const FamilyLibrary::Entry &family : library->entries()) {
+    std::string line = family.name + ":";
+    if (!family.models.gguf.types.empty())
+      line += " GGUF " + join(family.models.gguf.types, ", ");
+    if (!family.models.config.types.empty())
+      line += std::string(StringRef(line).ends_with(":") ? "" : ";") + " config.json " +
+              join(family.models.config.types, ", ");
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+} // namespace tilewright

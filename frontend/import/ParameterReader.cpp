@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/import/ParameterReader.h"
+
+#include "frontend/graph/Errors.h"
+#include "frontend/graph/Types.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+
+using namespace llvm;
+
+namespace tilewright {
+
+std::string keyOf(const Parameter &parameter, const ModelSource &source) {
+  const std::vector<std::string> &keys = parameter.keys[source.kind()];
+  if (auto present = find_if(keys, [&](const std::string &key) { return source.has(key); }); present != keys.end())
+    return *present;
+  return !keys.empty() ? keys.front() : !parameter.countKey.empty() ? parameter.countKey : parameter.name;
+}
+
+/// As the user wrote it.
+static std::string spellFound(const Parameter &parameter, const Value &value) {
+  if (parameter.kind == ParameterKind::Bool)
+    return value.isTrue() ? "true" : "false";
+  return spell(value);
+}
+
+Error ParameterReader::fail(const Parameter &parameter, const Twine &found, const Twine &wanted) const {
+  return badInput(source.place(keyOf(parameter, source)) + ": found " + found + ", wanted " + wanted);
+}
+
+Error ParameterReader::read(const Parameter &parameter) {
+  Expected<Value> value = find(parameter);
+  if (!value)
+    return value.takeError();
+  if (parameter.kind == ParameterKind::Float && value->isNumber())
+    value = Value(value->asDouble());
+  if (Error error = check(parameter, *value))
+    return error;
+  scope.set(parameter.name, std::move(*value));
+  return Error::success();
+}
+
+Expected<Value> ParameterReader::find(const Parameter &parameter) const {
+  if (!parameter.countKey.empty() && source.kind() == SourceKind::Gguf) {
+    Expected<int64_t> count = source.count(parameter.countKey);
+    return count ? Expected<Value>(*count) : count.takeError();
+  }
+  std::optional<Value> found;
+  std::string foundAt;
+  bool isNull = false;
+  for (const std::string &key : parameter.keys[source.kind()]) {
+    if (!source.has(key))
+      continue;
+    if (source.isNull(key)) {
+      isNull = true;
+      continue;
+    }
+    Expected<Value> value = source.get(key, parameter.kind);
+    if (!value)
+      return value.takeError();
+    if (found && *found != *value)
+      return badInput(source.place(key) + ": found " + spellFound(parameter, *value) + ", but " + quoted(foundAt) +
+                      " is " + spellFound(parameter, *found) + "; wanted one value");
+    found = std::move(*value);
+    foundAt = key;
+  }
+  if (found)
+    return std::move(*found);
+  return defaultValue(parameter,
+                      isNull && parameter.whenNull ? parameter.whenNull : parameter.byDefault[source.kind()]);
+}
+
+Expected<Value> ParameterReader::defaultValue(const Parameter &parameter,
+                                              const std::optional<json::Value> &json) const {
+  std::string place = source.place(keyOf(parameter, source));
+  if (!json)
+    return badInput(place + ": not found, wanted " + spell(parameter.kind));
+  std::optional<StringRef> text = json->getAsString();
+  bool isExpression = text && (text->consume_front("=") || parameter.kind != ParameterKind::String);
+  if (!isExpression)
+    if (std::optional<Value> value = valueOf(*json))
+      return std::move(*value);
+  Expected<Value> value = evaluate(text.value_or(""), scope);
+  if (!value)
+    return badInput(place + ": not found, and its default has no value: " + toString(value.takeError()));
+  return value;
+}
+
+/// "0 or 1: anything else ..."
+static std::string allowedText(const Parameter &parameter) {
+  std::string text;
+  raw_string_ostream os(text);
+  interleave(parameter.allowed, os, [&](const json::Value &value) { os << value; }, " or ");
+  os << ": anything else is not supported by this family";
+  return text;
+}
+
+static bool isSame(const json::Value &allowed, const Value &value) {
+  std::optional<Value> literal = valueOf(allowed);
+  if (literal && literal->isNumber() && value.isNumber())
+    return literal->asDouble() == value.asDouble();
+  return literal && *literal == value;
+}
+
+Error ParameterReader::check(const Parameter &parameter, const Value &value) const {
+  std::string found = spellFound(parameter, value);
+  if (value.isNumber()) {
+    double number = value.asDouble();
+    auto limit = [&](double bound) {
+      return spell(parameter.kind == ParameterKind::Int ? Value(static_cast<int64_t>(bound)) : Value(bound));
+    };
+    if (!std::isfinite(number))
+      return fail(parameter, found, "a finite number");
+    if (parameter.min && number < *parameter.min)
+      return fail(parameter, found, "at least " + limit(*parameter.min));
+    if (parameter.max && number > *parameter.max)
+      return fail(parameter, found, "at most " + limit(*parameter.max));
+    if (parameter.above && number <= *parameter.above)
+      return fail(parameter, found, "more than " + limit(*parameter.above));
+  }
+  if (parameter.allowed.empty())
+    return Error::success();
+  auto isAllowed = [&](const Value &one) {
+    return any_of(parameter.allowed, [&](const json::Value &allowed) { return isSame(allowed, one); });
+  };
+  if (const ValueList *list = std::get_if<ValueList>(&value)) {
+    for (const Value &element : *list)
+      if (!isAllowed(element))
+        return fail(parameter, spell(element) + " in it", allowedText(parameter));
+    return Error::success();
+  }
+  return isAllowed(value) ? Error::success() : fail(parameter, found, allowedText(parameter));
+}
+
+} // namespace tilewright

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "frontend/import/TensorFinder.h"
+
+#include "frontend/graph/Errors.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace tilewright {
+
+Expected<SmallVector<int64_t, 4>> TensorFinder::sizes(const WeightRule &rule, ArrayRef<std::string> dims,
+                                                      const Scope &scope) const {
+  SmallVector<int64_t, 4> sizes;
+  for (const std::string &dim : dims) {
+    Expected<int64_t> size = evaluateInteger(dim, scope);
+    if (!size)
+      return badInput(source.path() + ": weight " + quoted(rule.name) + ": " + toString(size.takeError()));
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+/// "[V = 50, E = 64] (V: the number of tokens ...)"
+std::string TensorFinder::spellShape(ArrayRef<std::string> dims, ArrayRef<int64_t> sizes) const {
+  std::string shape = "[", notes;
+  for (auto [i, dim] : enumerate(dims)) {
+    shape += (i ? ", " : "") + dim + " = " + std::to_string(sizes[i]);
+    // What GGUF files count rather than say.
+    const Parameter *parameter = family.findParameter(dim);
+    if (parameter && !parameter->about.empty() && source.kind() == SourceKind::Gguf)
+      notes += (notes.empty() ? " (" : "; ") + dim + ": " + parameter->about;
+  }
+  return shape + "]" + notes + (notes.empty() ? "" : ")");
+}
+
+Error TensorFinder::find(const WeightRule &rule, int64_t layer, const Scope &scope, BoundWeight &weight) {
+  Expected<bool> wanted = evaluateCondition(rule.condition, scope);
+  Expected<bool> optional = wanted && *wanted ? evaluateCondition(rule.optional, scope) : Expected<bool>(false);
+  if (!wanted || !optional)
+    return badInput(source.path() + ": weight " + quoted(rule.name) + ": " +
+                    toString(joinErrors(wanted.takeError(), optional.takeError())));
+  if (!*wanted)
+    return Error::success();
+  const std::optional<TensorRule> &place = rule.tensor[source.kind()];
+  if (!place)
+    return *optional ? Error::success()
+                     : badInput("family " + quoted(family.name) + ": weight " + quoted(rule.name) +
+                                " has no tensor in this kind of file");
+  std::vector<std::string> storedDims = rule.shape;
+  if (!place->of.empty())
+    storedDims.front() = place->of;
+  Expected<SmallVector<int64_t, 4>> shape = sizes(rule, rule.shape, scope);
+  Expected<SmallVector<int64_t, 4>> stored = shape ? sizes(rule, storedDims, scope) : SmallVector<int64_t, 4>();
+  if (!shape || !stored)
+    return joinErrors(shape.takeError(), stored.takeError());
+
+  std::string name = withLayer(place->tensor, layer);
+  const SourceTensor *tensor = source.findTensor(name);
+  if (!tensor) {
+    if (!*optional && used.insert(name).second)
+      problems.push_back("tensor " + quoted(name) + ": missing, wanted shape " + spellShape(storedDims, *stored));
+    return Error::success();
+  }
+  bool first = used.insert(name).second;
+  if (tensor->shape != *stored) {
+    if (first)
+      problems.push_back("tensor " + quoted(name) + ": found shape [" +
+                         join(map_range(tensor->shape, [](int64_t size) { return std::to_string(size); }), ", ") +
+                         "], wanted " + spellShape(storedDims, *stored));
+    return Error::success();
+  }
+  if (tensor->element.empty()) {
+    ++unsupportedCount;
+    problems.push_back("unsupported quantisation " + tensor->storage + " of tensor " + name);
+    return Error::success();
+  }
+  weight.tensor = tensor;
+  weight.name = name;
+  weight.shape = *shape;
+  weight.bytes = tensor->bytes;
+  if (!place->of.empty()) {
+    Expected<int64_t> from = evaluateInteger(place->from, scope);
+    if (!from)
+      return badInput(source.path() + ": weight " + quoted(rule.name) + ": " + toString(from.takeError()));
+    int64_t rows = stored->front(), count = shape->front();
+    if (*from < 0 || count < 0 || *from > rows || count > rows - *from)
+      return badInput("family " + quoted(family.name) + ": weight " + quoted(rule.name) + ": found rows " +
+                      Twine(*from) + " to " + Twine(*from + count) + ", wanted a part of the " + Twine(rows) +
+                      " rows of tensor " + quoted(name));
+    uint64_t rowBytes = rows ? tensor->bytes / rows : 0;
+    weight.name += ("[" + Twine(*from) + ":" + Twine(*from + count) + "]").str();
+    weight.offset = rowBytes * *from;
+    weight.bytes = rowBytes * count;
+  }
+  if (place->permutation) {
+    Expected<SmallVector<int64_t, 4>> dims = sizes(rule, place->permutation->dims, scope);
+    if (!dims)
+      return dims.takeError();
+    weight.permutationDims.assign(dims->begin(), dims->end());
+    weight.permutation = place->permutation->perm;
+  }
+  return Error::success();
+}
+
+void TensorFinder::standIn(const WeightRule &rule, const BoundWeight &weight) {
+  const std::optional<TensorRule> &place = rule.tensor[source.kind()];
+  const SourceTensor *tensor = place ? source.findTensor(place->tensor) : nullptr;
+  if (!tensor || !weight.tensor || !used.insert(tensor->name).second)
+    return;
+  if (source.bytes(*tensor) != source.bytes(*weight.tensor))
+    problems.push_back("tensor " + quoted(tensor->name) + ": found, but " + quoted(weight.name) +
+                       " stands in its place, and they differ");
+}
+
+/// "model.layers.{layer}.x" of "model.layers.7.x".
+static std::string withoutNumbers(StringRef name) {
+  SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  for (StringRef &part : parts)
+    if (!part.empty() && all_of(part, isDigit))
+      part = "{layer}";
+  return join(parts, ".");
+}
+
+Error TensorFinder::finish() {
+  constexpr size_t maxShown = 20;
+  StringSet<> ignored;
+  for (const std::string &name : family.models[source.kind()].ignoredTensors)
+    ignored.insert(name);
+  for (const SourceTensor &tensor : source.tensors())
+    if (!used.contains(tensor.name) && !ignored.contains(withoutNumbers(tensor.name)))
+      problems.push_back("tensor " + quoted(tensor.name) + ": found, but the family has no place for it");
+  if (problems.empty())
+    return Error::success();
+  std::string text = source.path().str() + ": ";
+  if (problems.size() == 1) {
+    text += problems.front();
+  } else {
+    text += std::to_string(problems.size()) + " tensors do not fit family " + quoted(family.name) + ":";
+    for (const std::string &problem : ArrayRef(problems).take_front(maxShown))
+      text += "\n  " + problem;
+    if (problems.size() > maxShown)
+      text += "\n  ... and " + std::to_string(problems.size() - maxShown) + " more";
+  }
+  return unsupportedCount == problems.size() ? unsupported(text) : badInput(text);
+}
+
+} // namespace tilewright

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TILEWRIGHT_FRONTEND_IMPORT_TENSORFINDER_H
+#define TILEWRIGHT_FRONTEND_IMPORT_TENSORFINDER_H
+
+#include "frontend/import/Binding.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace tilewright {
+
+/// Finds the tensors of a family's weights, and gathers all that does not fit.
+class TensorFinder {
+public:
+  TensorFinder(const Family &family, const ModelSource &source) : family(family), source(source) {}
+
+  /// Fills `weight` if its tensor is there. The error is for mistakes of the description alone.
+  llvm::Error find(const WeightRule &rule, int64_t layer, const Scope &scope, BoundWeight &weight);
+
+  /// `weight` stands for `rule`'s, which is absent; a tensor that has its name all the same must be a copy.
+  void standIn(const WeightRule &rule, const BoundWeight &weight);
+
+  /// One error for all that does not fit, tensors without a place among it.
+  llvm::Error finish();
+
+private:
+  llvm::Expected<llvm::SmallVector<int64_t, 4>> sizes(const WeightRule &rule, llvm::ArrayRef<std::string> dims,
+                                                      const Scope &scope) const;
+  std::string spellShape(llvm::ArrayRef<std::string> dims, llvm::ArrayRef<int64_t> sizes) const;
+
+  const Family &family;
+  const ModelSource &source;
+  llvm::StringSet<> used;
+  std::vector<std::string> problems;
+  size_t unsupportedCount = 0;
+};
+
+} // namespace tilewright
+
+#endif // TILEWRIGHT_FRONTEND_IMPORT_TENSORFINDER_H

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Models of config.json and safetensors files. Every field of a golden model's config, changed, changes the graph or is
+// refused, unless its family says that it has no influence.
+#include "frontend/graph/GraphFile.h"
+#include "frontend/import/Family.h"
+#include "frontend/import/ImportModel.h"
+#include "tests/unit/support/TestFolder.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+using namespace llvm;
+using namespace tilewright;
+using namespace tilewright::test;
+
+namespace {
+
+const std::string models = std::string(TILEWRIGHT_TEST_DATA) + "/golden/models/";
+
+/// A golden model in a folder of its own, whose config can be changed.
+class Copy {
+public:
+  explicit Copy(StringRef model) {
+    for (const char *file : {"config.json", "model.safetensors"})
+      folder.write(file, readBytes(models + model.str() + "/" + file));
+    std::vector<uint8_t> text = readBytes(folder.path("config.json"));
+    config = *cantFail(json::parse(toStringRef(text))).getAsObject();
+  }
+
+  Expected<ImportResult> import(const json::Object &changed) const {
+    std::string text;
+    raw_string_ostream(text) << json::Value(json::Object(changed));
+    folder.write("config.json", arrayRefFromStringRef(text));
+    return importModel(folder.path(), folder.path("m.twg"));
+  }
+
+  /// "accepted", or the error without the folder's name.
+  std::string verdict(const json::Object &changed) const {
+    Expected<ImportResult> result = import(changed);
+    if (result)
+      return "accepted";
+    std::string message = toString(result.takeError());
+    StringRef shown = message;
+    shown.consume_front(folder.path());
+    shown.consume_front("/");
+    return shown.str();
+  }
+  std::string with(StringRef key, json::Value value) const {
+    json::Object changed = config;
+    changed[key] = std::move(value);
+    return verdict(changed);
+  }
+
+  TestFolder folder;
+  json::Object config;
+};
+
+json::Value changedValue(const json::Value &value) {
+  if (std::optional<bool> flag = value.getAsBoolean())
+    return !*flag;
+  if (std::optional<int64_t> integer = value.getAsInteger())
+    return *integer + 1;
+  if (std::optional<double> real = value.getAsNumber())
+    return *real * 1.5 + 0.25;
+  if (std::optional<StringRef> text = value.getAsString())
+    return (*text + "x").str();
+  if (const json::Array *array = value.getAsArray()) {
+    json::Array other = *array;
+    if (other.empty())
+      return json::Array{1};
+    other.back() = changedValue(other.back());
+    return other;
+  }
+  return 7;
+}
+
+/// Calls `visit` with each entry's key and a config in which that one is changed.
+void changeEach(const json::Object &config, function_ref<void(StringRef, const json::Object &)> visit) {
+  for (const auto &[key, value] : config) {
+    json::Object changed = config;
+    if (const json::Object *nested = value.getAsObject()) {
+      changeEach(*nested, [&, &key = key](StringRef inner, const json::Object &entry) {
+        changed[key] = json::Object(entry);
+        visit((StringRef(key) + "." + inner).str(), changed);
+      });
+      continue;
+    }
+    changed[key] = changedValue(value);
+    visit(StringRef(key), changed);
+  }
+}
+
+/// Fields that matter only beside others, and those others.
+struct Beside {
+  const char *model, *field, *others;
+};
+constexpr const char *windowed =
+    R"({"use_sliding_window": true, "sliding_window": 4, "layer_types": null, "max_window_layers": 0})";
+constexpr const char *stretched =
+    R"({"rope_parameters": {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "partial_rotary_factor": 1.0}})";
+constexpr Beside besides[] = {
+    {"gemma3_text", "_sliding_window_pattern", R"({"layer_types": null, "_sliding_window_pattern": 2})"},
+    {"phi3", "original_max_position_embeddings", stretched},
+    {"qwen2", "max_window_layers", windowed},
+    {"qwen2", "sliding_window", windowed},
+    {"qwen2", "use_sliding_window", windowed},
+    {"qwen3", "max_window_layers", windowed},
+    {"qwen3", "sliding_window", windowed},
+    {"qwen3", "use_sliding_window", windowed},
+};
+
+json::Object othersBeside(StringRef model, StringRef field) {
+  for (const Beside &beside : besides)
+    if (model == beside.model && field == beside.field)
+      return *cantFail(json::parse(beside.others)).getAsObject();
+  return {};
+}
+
+class GoldenConfig : public testing::TestWithParam<std::string> {};
+
+TEST_P(GoldenConfig, EveryFieldCounts) {
+  Copy copy(GetParam());
+  ImportResult plain = cantFail(copy.import(copy.config));
+  FamilyLibrary library = cantFail(FamilyLibrary::load());
+  Family family = cantFail(library.find(SourceKind::Config, *copy.config.getString("model_type"), ""));
+  const std::vector<std::string> &ignored = family.models.config.ignored;
+  size_t counted = 0;
+  changeEach(copy.config, [&](StringRef key, const json::Object &changed) {
+    if (is_contained(ignored, key) && key != "model_type" && key != "architectures")
+      return;
+    ++counted;
+    json::Object before = copy.config, after = changed;
+    for (const auto &[name, value] : othersBeside(GetParam(), key)) {
+      before[name] = value;
+      after[name] = StringRef(name) == key ? changedValue(value) : value;
+    }
+    Expected<ImportResult> first = copy.import(before);
+    Expected<ImportResult> second = copy.import(after);
+    ASSERT_TRUE(bool(first)) << toString(first.takeError());
+    if (second)
+      EXPECT_NE(first->bytes, second->bytes) << key.str() << " has no influence";
+    else
+      EXPECT_FALSE(toString(second.takeError()).empty());
+  });
+  EXPECT_GT(counted, 8u);
+}
+
+TEST_P(GoldenConfig, LoadsBackWithItsWeights) {
+  std::string folder = models + GetParam(), output = folder + "/model.twg"; // only named, never written
+  Expected<ImportResult> imported = importModel(folder, output);
+  ASSERT_TRUE(bool(imported)) << toString(imported.takeError());
+  GraphFile file = cantFail(GraphFile::loadBytes(bufferOf(imported->bytes), output));
+  ASSERT_NE(file.graph().weights(), nullptr);
+  for (uint32_t i = 0; i < file.graph().weights()->size(); ++i) {
+    Error error = file.weights().checkHash(file.graph(), i);
+    EXPECT_FALSE(bool(error)) << toString(std::move(error));
+  }
+}
+
+std::vector<std::string> goldenModels() {
+  std::vector<std::string> names;
+  std::error_code code;
+  for (sys::fs::directory_iterator it(models, code), end; it != end && !code; it.increment(code))
+    names.push_back(sys::path::filename(it->path()).str());
+  llvm::sort(names);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GoldenConfig, testing::ValuesIn(goldenModels()),
+                         [](const testing::TestParamInfo<std::string> &info) { return info.param; });
+
+TEST(ConfigImport, FieldsThatAreNotKnown) {
+  Copy copy("llama");
+  EXPECT_EQ(copy.with("shiny", 1),
+            "config.json: field 'shiny': not known to family 'llama', and may change the result");
+  json::Object two = copy.config;
+  two["quantization_config"] = json::Object{{"bits", 4}};
+  two["more"] = nullptr;
+  EXPECT_EQ(copy.verdict(two),
+            "config.json: fields 'more', 'quantization_config.bits': not known to family 'llama', and may "
+            "change the result");
+  EXPECT_EQ(copy.with("hidden_act", "gelu_sharp"),
+            "config.json: field 'hidden_act': found 'gelu_sharp', wanted \"silu\" or \"swish\" or \"gelu\" or "
+            "\"gelu_new\" or "
+            "\"gelu_pytorch_tanh\" or \"gelu_fast\" or \"relu\": anything else is not supported by this family");
+  EXPECT_EQ(copy.with("num_key_value_heads", 4),
+            "config.json: num_attention_heads: found 6, wanted a multiple of num_key_value_heads = 4");
+}
+
+TEST(ConfigImport, FamiliesAndArchitectures) {
+  Copy copy("llama");
+  EXPECT_EQ(copy.with("model_type", "lama"),
+            "config.json: field 'model_type': unknown model type 'lama', nearest known: 'llama'");
+  EXPECT_EQ(copy.with("architectures", json::Array{"LlamaForSequenceClassification"}),
+            "config.json: field 'architectures': found 'LlamaForSequenceClassification', wanted 'LlamaForCausalLM'");
+  json::Object none = copy.config;
+  none.erase("model_type");
+  EXPECT_EQ(copy.verdict(none), "config.json: field 'model_type': not found, wanted a string");
+}
+
+TEST(ConfigImport, BothFormsOfRopeSettings) {
+  Copy copy("llama_rope_llama3");
+  std::vector<uint8_t> plain = cantFail(copy.import(copy.config)).bytes;
+  json::Object older = copy.config;
+  json::Object settings = *older.getObject("rope_parameters");
+  older.erase("rope_parameters");
+  older["rope_theta"] = *settings.get("rope_theta");
+  settings.erase("rope_theta");
+  older["rope_scaling"] = json::Object(settings);
+  EXPECT_EQ(cantFail(copy.import(older)).bytes, plain);
+  settings["type"] = *settings.get("rope_type");
+  settings.erase("rope_type");
+  older["rope_scaling"] = json::Object(settings);
+  EXPECT_EQ(cantFail(copy.import(older)).bytes, plain);
+  settings["rope_type"] = "yarn";
+  older["rope_scaling"] = json::Object(settings);
+  EXPECT_EQ(copy.verdict(older), "config.json: field 'rope_scaling.type': found 'llama3', but 'rope_scaling.rope_type' "
+                                 "is 'yarn'; wanted one value");
+  older["rope_scaling"] = nullptr;
+  EXPECT_EQ(copy.verdict(older), "accepted");
+}
+
+TEST(ConfigImport, TiedHeads) {
+  Copy copy("llama"); // has a head of its own
+  EXPECT_EQ(copy.with("tie_word_embeddings", true),
+            ": tensor 'lm_head.weight': found, but 'model.embed_tokens.weight' stands in its place, and they differ");
+  Copy tied("llama_rope_linear"); // has none
+  EXPECT_EQ(tied.with("tie_word_embeddings", false),
+            ": tensor 'lm_head.weight': missing, wanted shape [V = 199, E = 60]");
+}
+
+} // namespace

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/golden/ModelCase.h"
+
+#include "backends/cpu/Level.h"
+#include "backends/reference/Compare.h"
+#include "tools/driver/Commands.h"
+#include "tools/driver/ReferenceModel.h"
+#include "tools/golden/TensorValues.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+#include <cmath>
+
+namespace tilewright {
+
+namespace {
+
+using driver::LogitsModel;
+
+std::string modelOf(llvm::StringRef folder) {
+  std::string gguf = (folder + "/model.gguf").str();
+  return llvm::sys::fs::exists(gguf) ? gguf : folder.str();
+}
+
+/// One of the parts of a model's case.
+class ModelRun {
+public:
+  ModelRun(LogitsModel &model, const SafetensorsFile &io, const llvm::json::Object &errors)
+      : model(model), io(io), errors(errors) {}
+
+  /// Logits of each token.
+  llvm::Error prefill(const std::string &part) {
+    std::optional<GoldenTensor> ids = values(part + ".input_ids"), positions = values(part + ".position_ids"),
+                                mask = values(part + ".attention_mask"), logits = values(part + ".logits");
+    if (!ids)
+      return llvm::Error::success();
+    if (!logits)
+      return llvm::createStringError(part + ".logits is not there");
+    const int64_t batch = ids->shape[0], length = ids->shape[1];
+    const double limit = limitOf(part + ".logits", *logits);
+    for (int64_t b = 0; b < batch; ++b) {
+      std::vector<int32_t> tokens;
+      std::vector<int64_t> places;
+      for (int64_t t = b * length; t < (b + 1) * length; ++t) {
+        if (mask && !mask->integers[t])
+          continue;
+        if (positions && positions->integers[t] != static_cast<int64_t>(tokens.size()))
+          return llvm::createStringError(part + ".position_ids do not count the tokens");
+        tokens.push_back(static_cast<int32_t>(ids->integers[t]));
+        places.push_back(t);
+      }
+      if (llvm::Error error = model.reset())
+        return error;
+      llvm::Expected<std::vector<double>> found = model.step(tokens);
+      if (!found)
+        return found.takeError();
+      for (auto [i, place] : llvm::enumerate(places))
+        if (llvm::Error error = compareRow(part, *found, i, *logits, place, limit))
+          return error;
+    }
+    return note(part, limit);
+  }
+
+  /// Tokens chosen greedily, and the logits that they were chosen by.
+  llvm::Error generate(const std::string &part) {
+    std::optional<GoldenTensor> prompts = values(part + ".prompt_ids"), mask = values(part + ".attention_mask"),
+                                ids = values(part + ".new_ids"), logits = values(part + ".step_logits");
+    if (!prompts)
+      return llvm::Error::success();
+    if (!ids || !logits)
+      return llvm::createStringError(part + ".new_ids or .step_logits is not there");
+    const int64_t batch = prompts->shape[0], length = prompts->shape[1], steps = ids->shape[1];
+    const double limit = limitOf("plain.logits", *logits);
+    for (int64_t b = 0; b < batch; ++b) {
+      std::vector<int32_t> tokens;
+      for (int64_t t = b * length; t < (b + 1) * length; ++t)
+        if (!mask || mask->integers[t])
+          tokens.push_back(static_cast<int32_t>(prompts->integers[t]));
+      if (llvm::Error error = model.reset())
+        return error;
+      for (int64_t step = 0; step < steps; ++step) {
+        llvm::Expected<std::vector<double>> found = model.step(tokens, /*lastOnly=*/true);
+        if (!found)
+          return found.takeError();
+        const int64_t place = b * steps + step;
+        if (llvm::Error error = compareRow(part, *found, 0, *logits, place, limit))
+          return error;
+        const auto chosen = static_cast<int64_t>(std::max_element(found->begin(), found->end()) - found->begin());
+        if (chosen != ids->integers[place])
+          return llvm::createStringError(llvm::formatv("{0}: token {1} of sequence {2} is {3}, wanted {4}", part, step,
+                                                       b, chosen, ids->integers[place])
+                                             .str());
+        tokens = {static_cast<int32_t>(chosen)};
+      }
+    }
+    return note(part, limit);
+  }
+
+  const std::string &text() const { return passed; }
+
+private:
+  std::optional<GoldenTensor> values(const std::string &name) const {
+    auto tensor = io.tensors.find(name);
+    return tensor == io.tensors.end() ? std::nullopt : std::optional(tensorValues(tensor->second));
+  }
+
+  /// Twenty times the error of a plain implementation in f32, and at least 2e-5 of the largest value.
+  double limitOf(llvm::StringRef measured, const GoldenTensor &wanted) const {
+    double plain = 0;
+    if (const llvm::json::Array *entry = errors.getArray(measured); entry && !entry->empty())
+      plain = (*entry)[0].getAsNumber().value_or(0.0);
+    return std::max(20 * plain, 2e-5 * reference::largestMagnitude(wanted.reals));
+  }
+
+  llvm::Error compareRow(const std::string &part, const std::vector<double> &found, size_t row,
+                         const GoldenTensor &wanted, int64_t place, double limit) {
+    const int64_t vocabulary = wanted.shape.back();
+    if (model.vocab() != vocabulary)
+      return llvm::createStringError(
+          llvm::formatv("{0}: found {1} logits, wanted {2}", part, model.vocab(), vocabulary).str());
+    for (int64_t v = 0; v < vocabulary; ++v) {
+      const double is = found[row * vocabulary + v], should = wanted.reals[place * vocabulary + v];
+      const double error = reference::distance(is, should);
+      if (!(error <= limit))
+        return llvm::createStringError(
+            llvm::formatv("{0}: logit {1} of row {2} is {3:e6}, wanted {4:e6}: error {5:e2}, limit {6:e2}", part, v,
+                          place, is, should, error, limit)
+                .str());
+      worst = std::max(worst, error);
+    }
+    return llvm::Error::success();
+  }
+
+  llvm::Error note(llvm::StringRef part, double limit) {
+    passed += llvm::formatv("{0}{1} {2:e2} of {3:e2}", passed.empty() ? "" : ", ", part, worst, limit).str();
+    worst = 0;
+    return llvm::Error::success();
+  }
+
+  LogitsModel &model;
+  const SafetensorsFile &io;
+  const llvm::json::Object &errors;
+  double worst = 0;
+  std::string passed;
+};
+
+CaseResult runParts(LogitsModel &model, const SafetensorsFile &io, llvm::StringRef path) {
+  llvm::Expected<llvm::json::Object> errors = metadataObject(io, path, "f32_err");
+  if (!errors)
+    return {Outcome::Failed, llvm::toString(errors.takeError())};
+  ModelRun run(model, io, *errors);
+  for (const char *part : {"plain", "padded"})
+    if (llvm::Error error = run.prefill(part))
+      return {Outcome::Failed, llvm::toString(std::move(error))};
+  for (const char *part : {"gen", "gen_padded"})
+    if (llvm::Error error = run.generate(part))
+      return {Outcome::Failed, llvm::toString(std::move(error))};
+  if (run.text().empty())
+    return {Outcome::Failed, "io.safetensors has no part that can be run"};
+  return {Outcome::Passed, run.text()};
+}
+
+CaseResult interpret(const std::string &folder, const SafetensorsFile &io, const std::vector<std::string> &plugins) {
+  driver::Session session(plugins, /*threads=*/1);
+  mlir::ModuleOp module = session.open(modelOf(folder), "");
+  if (!module)
+    return {session.status() == Unsupported ? Outcome::Unsupported : Outcome::Failed,
+            "it cannot be imported (see above)"};
+  auto model = driver::ReferenceModel::create(session, module, reference::Precision::F64);
+  if (!model)
+    return {Outcome::Failed, llvm::toString(model.takeError())};
+  return runParts(**model, io, folder);
+}
+
+CaseResult compileAndRun(const std::string &folder, const SafetensorsFile &io, const GoldenRun &run,
+                         const std::vector<std::string> &plugins) {
+  llvm::SmallString<128> temporary;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("check-golden", temporary))
+    return {Outcome::Failed, error.message()};
+  auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove_directories(temporary); });
+  driver::CompileOptions options;
+  options.input = modelOf(folder);
+  options.output = (temporary + "/model").str();
+  if (auto levels = hostCpuLevels(); !levels.empty())
+    options.targets = {"cpu:" + levels.back()->name.str()};
+  options.numerics = run.numerics;
+  options.requireFused = {"attention"};
+  options.plugins = plugins;
+  options.quiet = true;
+  if (int code = driver::compileModel(options))
+    return {code == Unsupported ? Outcome::Unsupported : Outcome::Failed, "it cannot be compiled (see above)"};
+  auto model = driver::artifactModel(options.output, "");
+  if (!model)
+    return {Outcome::Failed, llvm::toString(model.takeError())};
+  return runParts(**model, io, folder);
+}
+
+} // namespace
+
+bool isModelCase(llvm::StringRef folder) {
+  auto has = [&](llvm::StringRef name) { return llvm::sys::fs::exists(folder + "/" + name); };
+  return has("io.safetensors") && (has("config.json") || has("model.gguf"));
+}
+
+CaseResult runModelCase(const std::string &folder, const GoldenRun &run, const std::vector<std::string> &plugins) {
+  SafetensorsFile io;
+  if (std::optional<std::string> error = readSafetensors(folder + "/io.safetensors", io))
+    return {Outcome::Failed, *error};
+  return run.compiled ? compileAndRun(folder, io, run, plugins) : interpret(folder, io, plugins);
+}
+
+} // namespace tilewright
