@@ -2,6 +2,7 @@
 #include "frontend/api/AttentionBlock.h"
 
 #include "ir/tw/Layers.h"
+#include "ir/tw/Tw.h"
 
 #include <cmath>
 
@@ -15,33 +16,23 @@ std::vector<BlockOption> attentionBlockOptions() {
           BlockOption::number("dropout", 0.0, 0.0)};
 }
 
-/// `mask` as tw.attention takes it, for scores [B, heads, T, T].
-static FailureOr<Value> scoresMask(BlockBuilder &b, Value mask, RankedTensorType x, int64_t heads) {
+/// Whether `mask` is one for scores [B, heads, T, T]; the sizes 1 are for all, as tw.attention has them.
+static bool fitsScores(Value mask, RankedTensorType x, int64_t heads) {
   auto type = dyn_cast<RankedTensorType>(mask.getType());
-  SmallVector<int64_t> shape; // [B or 1, heads or 1, T or 1, T]
-  if (type && type.getRank() >= 2 && type.getRank() <= 4) {
-    shape.assign(type.getShape().begin(), type.getShape().end());
-    shape.insert(shape.begin() + (shape.size() == 3 ? 1 : 0), 4 - shape.size(), 1);
-  }
-  const int64_t batch = x.getDimSize(0), length = x.getDimSize(1);
-  const bool fits = type && type.getElementType().isInteger(1) && shape.size() == 4 &&
-                    (shape[0] == batch || shape[0] == 1) && (shape[1] == heads || shape[1] == 1) &&
-                    (shape[2] == length || shape[2] == 1) && shape[3] == length;
-  if (!fits)
-    return b.error() << "the mask is " << mask.getType() << ", wanted i1 of shape [T, T], [B, 1 or T, T] or [B or 1, "
-                     << heads << " or 1, T or 1, T] for x, " << x;
-  if (shape[2] == length)
-    return type.getRank() == 3 ? tw::reshape(b.b, mask, shape) : mask;
-  if (llvm::any_of(shape, ShapedType::isDynamic))
-    return b.error() << "the mask is " << mask.getType() << ", wanted a static shape, or one row for each query";
-  Value rows = tw::reshape(b.b, mask, {shape[0], shape[1], shape[3]});
-  shape[2] = length;
-  auto full = RankedTensorType::get(shape, type.getElementType());
-  Value like = tw::ConstantOp::create(b.b, full, DenseElementsAttr::get(full, true));
-  return tw::broadcast(b.b, rows, like, {0, 1, 3});
+  if (!type || !type.getElementType().isInteger(1) || type.getRank() < 2 || type.getRank() > 4)
+    return false;
+  const int64_t length = x.getDimSize(1);
+  SmallVector<int64_t> most = {x.getDimSize(0), heads, length, length};
+  if (type.getRank() == 3)
+    most.erase(most.begin() + 1);
+  ArrayRef<int64_t> wanted = ArrayRef(most).take_back(type.getRank());
+  return type.getDimSize(type.getRank() - 1) == length &&
+         llvm::all_of(llvm::zip_equal(type.getShape(), wanted),
+                      [](auto sizes) { return std::get<0>(sizes) == std::get<1>(sizes) || std::get<0>(sizes) == 1; });
 }
 
-BlockResults buildAttentionBlock(BlockBuilder &b, const BlockOptions &options, int64_t kvHeads, ValueRange inputs) {
+BlockResults buildAttentionBlock(BlockBuilder &b, const BlockOptions &options, int64_t kvHeads, ValueRange inputs,
+                                 AttentionForm form) {
   const int64_t dim = options.integer("dim"), heads = options.integer("num_heads"), width = options.integer("head_dim");
   if (kvHeads == 0)
     kvHeads = heads;
@@ -57,16 +48,20 @@ BlockResults buildAttentionBlock(BlockBuilder &b, const BlockOptions &options, i
     return b.error() << "x is " << type << ", wanted a static batch or a static length";
   tw::AttentionOptions attention{.scale = 1 / std::sqrt(static_cast<double>(width))};
   if (inputs.size() > 1) {
-    FailureOr<Value> mask = scoresMask(b, inputs[1], type, heads);
-    if (failed(mask))
-      return failure();
-    attention.mask = *mask;
+    if (!fitsScores(inputs[1], type, heads))
+      return b.error() << "the mask is " << inputs[1].getType()
+                       << ", wanted i1 of shape [T or 1, T], [B or 1, T or 1, T] or [B or 1, " << heads
+                       << " or 1, T or 1, T] for x, " << type;
+    attention.mask = inputs[1];
   }
   auto project = [&](StringRef name, int64_t count) {
     return tw::splitHeads(b.b, b.linear(name, x, count * width), count);
   };
   Value query = project("q_proj", heads), key = project("k_proj", kvHeads), value = project("v_proj", kvHeads);
-  Value joined = tw::joinHeads(b.b, tw::attention(b.b, query, key, value, attention)); // [B, T, num_heads * head_dim]
+  Value attended = tw::attention(b.b, query, key, value, attention);
+  if (form)
+    attended = form(b.b, attended.getDefiningOp<tw::AttentionOp>());
+  Value joined = tw::joinHeads(b.b, attended); // [B, T, num_heads * head_dim]
   return SmallVector<Value>{b.linear("o_proj", joined, dim)};
 }
 

@@ -23,6 +23,8 @@ private:
   /// Emits what `op` belongs to, after everything that it reads.
   LogicalResult place(Operation *op);
   LogicalResult emit(const KernelGroup &group);
+  /// An op that stays in the program.
+  LogicalResult keep(Operation *op);
   /// The program's value for `value`; a view that only kernels recompute is cloned here for who else reads it.
   Value mapped(Value value);
   std::string kernelName(const KernelGroup &group);
@@ -74,25 +76,41 @@ LogicalResult Program::emit(const KernelGroup &group) {
   return success();
 }
 
-LogicalResult Program::place(Operation *op) {
-  KernelGroup *group = groups.groupOf.lookup(op);
-  if (!placed.insert(group ? static_cast<const void *>(group) : op).second)
-    return success();
-  auto placeOperands = [&](Operation *user) -> LogicalResult {
-    for (Value operand : user->getOperands())
-      if (Operation *producer = operand.getDefiningOp(); producer && !(group && group->ops.contains(producer)))
-        if (failed(place(producer)))
-          return failure();
-    return success();
+LogicalResult Program::place(Operation *root) {
+  // One step of the way from `root` to what it reads. A group may read another that begins behind it, and so on: the
+  // way can be as long as the function.
+  struct Step {
+    Operation *op;
+    KernelGroup *group; // null: `op` stands alone
+    SmallVector<Operation *> producers;
+    size_t next = 0;
   };
-  if (group) {
-    for (Operation *member : group->ops)
-      if (failed(placeOperands(member)))
-        return failure();
-    return emit(*group);
+  SmallVector<Step> way;
+  auto enter = [&](Operation *op) {
+    KernelGroup *group = groups.groupOf.lookup(op);
+    if (!placed.insert(group ? static_cast<const void *>(group) : op).second)
+      return;
+    Step &step = way.emplace_back(Step{op, group, {}});
+    for (Operation *user : group ? group->ops.getArrayRef() : ArrayRef(op))
+      for (Value operand : user->getOperands())
+        if (Operation *producer = operand.getDefiningOp(); producer && !(group && group->ops.contains(producer)))
+          step.producers.push_back(producer);
+  };
+  enter(root);
+  while (!way.empty()) {
+    Step &step = way.back();
+    if (step.next < step.producers.size()) {
+      enter(step.producers[step.next++]);
+      continue;
+    }
+    if (failed(step.group ? emit(*step.group) : keep(step.op)))
+      return failure();
+    way.pop_back();
   }
-  if (failed(placeOperands(op)))
-    return failure();
+  return success();
+}
+
+LogicalResult Program::keep(Operation *op) {
   if (isView(op, groups))
     return success();
   if (!op->hasTrait<OpTrait::IsTerminator>())

@@ -16,6 +16,7 @@ extern "C" const tw_plugin *tilewrightPlugin() {
                          return tilewright::ring_attention::createDistribute();
                        }});
       },
-      [](tw_golden_registry *registry) { registry->add("ring_attention", tilewright::ring_attention::buildGolden); }};
+      [](tw_golden_registry *registry) { registry->add("ring_attention", tilewright::ring_attention::buildGolden); },
+      [](tw_block_registry *registry) { tilewright::ring_attention::registerBlocks(*registry); }};
   return &plugin;
 }

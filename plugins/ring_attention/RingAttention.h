@@ -2,6 +2,7 @@
 // The `ring_attention` dialect (RingAttention.td).
 #pragma once
 
+#include "frontend/api/Block.h"
 #include "frontend/api/GoldenCase.h"
 #include "ir/interfaces/Interfaces.h"
 #include "ir/tw/Tw.h"
@@ -20,5 +21,8 @@ std::unique_ptr<mlir::Pass> createDistribute();
 
 /// Cases of attention; the number of shards is that of the case's name ("..._P3").
 void buildGolden(GoldenCase &c);
+
+/// ring_attention.
+void registerBlocks(BlockRegistry &registry);
 
 } // namespace tilewright::ring_attention

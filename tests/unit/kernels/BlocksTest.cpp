@@ -79,20 +79,20 @@ TEST(Blocks, GroupedQueryAttention) {
 TEST(Blocks, MasksOfAttention) {
   NEEDS("grouped_query_attention");
   GivenOptions options = {{"dim", 12}, {"num_heads", 4}, {"num_kv_heads", 2}, {"head_dim", 5}};
-  for (llvm::StringRef mask :
-       {"tensor<7x7xi1>", "tensor<2x7x7xi1>", "tensor<2x1x7xi1>", "tensor<2x4x7x7xi1>", "tensor<1x4x1x7xi1>"}) {
+  for (llvm::StringRef mask : {"tensor<7x7xi1>", "tensor<1x7xi1>", "tensor<2x7x7xi1>", "tensor<2x1x7xi1>",
+                               "tensor<1x7x7xi1>", "tensor<2x4x7x7xi1>", "tensor<1x4x1x7xi1>"}) {
     auto type = mlir::cast<mlir::RankedTensorType>(mlir::parseType(mask, &context()));
     expectBlockAgreement("grouped_query_attention", options, {"tensor<2x7x12xf32>", mask},
                          {{2, 7, 12}, type.getShape().vec()}, 1e-5);
   }
   EXPECT_TRUE(hasText(
       builtBlock("grouped_query_attention", options, {"tensor<2x7x12xf32>", "tensor<3x7x7xi1>"}),
-      "the mask is 'tensor<3x7x7xi1>', wanted i1 of shape [T, T], [B, 1 or T, T] or [B or 1, 4 or 1, T or 1, T]"));
+      "the mask is 'tensor<3x7x7xi1>', wanted i1 of shape [T or 1, T], [B or 1, T or 1, T] or [B or 1, 4 or 1, T or "
+      "1, T]"));
   EXPECT_TRUE(hasText(builtBlock("grouped_query_attention", options, {"tensor<2x7x12xf32>", "tensor<7x7xf32>"}),
                       "the mask is 'tensor<7x7xf32>'"));
-  EXPECT_EQ(builtBlock("grouped_query_attention", options, {"tensor<2x?x12xf32>", "tensor<2x1x?xi1>"}),
-            "block 'grouped_query_attention': the mask is 'tensor<2x1x?xi1>', wanted a static shape, or one row for "
-            "each query");
+  expectBlockAgreement("grouped_query_attention", options, {"tensor<2x?x12xf32>", "tensor<2x1x?xi1>"},
+                       {{2, 9, 12}, {2, 1, 9}}, 1e-5);
 }
 
 TEST(Blocks, FlashAttention) {
@@ -107,6 +107,18 @@ TEST(Blocks, FlashAttention) {
       text);
   expectBlockAgreement("flash_attention", {{"dim", 12}, {"num_heads", 3}, {"head_dim", 8}}, {"tensor<2x?x12xf32>"},
                        {{2, 9, 12}}, 1e-5);
+}
+
+TEST(Blocks, RingAttention) {
+  NEEDS("ring_attention");
+  const GivenOptions options = {{"dim", 12}, {"num_heads", 3}, {"head_dim", 8}, {"num_shards", 3}};
+  EXPECT_TRUE(hasText(builtBlock("ring_attention", options, {"tensor<2x7x12xf32>"}), "num_shards = 3 : i64"));
+  expectBlockAgreement("ring_attention", options, {"tensor<2x7x12xf32>", "tensor<2x1x7xi1>"}, {{2, 7, 12}, {2, 1, 7}},
+                       1e-5);
+  EXPECT_EQ(builtBlock("ring_attention", options, {"tensor<2x?x12xf32>"}),
+            "block 'ring_attention': x is 'tensor<2x?x12xf32>', wanted a static shape for 3 shards");
+  EXPECT_EQ(builtBlock("ring_attention", {{"dim", 12}, {"num_heads", 3}, {"num_shards", 0}}, {"tensor<2x7x12xf32>"}),
+            "block 'ring_attention': option num_shards is 0, wanted at least 1");
 }
 
 TEST(Blocks, PreNorm) {

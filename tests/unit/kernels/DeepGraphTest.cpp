@@ -94,6 +94,25 @@ TEST(DeepGraphs, ManyOperandsAndManyResults) {
   });
 }
 
+// Products first, then their sums from the last to the first: each group reads the one behind it.
+TEST(DeepGraphs, GroupsThatReadTheOneBehindThem) {
+  onSmallStack([] {
+    constexpr int64_t count = 3000;
+    Graph graph;
+    auto matrix = RankedTensorType::get({8, 8}, graph.b.getF32Type());
+    Value weight = tw::ConstantOp::create(graph.b, matrix, DenseElementsAttr::get(matrix, 1.0f));
+    SmallVector<Value> products;
+    for (int64_t i = 0; i < count; ++i)
+      products.push_back(tw::LinearOp::create(graph.b, graph.type, graph.main.getArgument(0), weight, Value()));
+    Value sum = graph.main.getArgument(1);
+    for (Value product : llvm::reverse(products))
+      sum = tw::AddOp::create(graph.b, product, sum);
+    graph.finish(sum);
+    ASSERT_TRUE(succeeded(graph.run("tile", "tile")));
+    EXPECT_EQ(graph.dispatches(), count);
+  });
+}
+
 TEST(DeepGraphs, TimeGrowsWithTheNumberOfOps) {
   auto seconds = [](int64_t length) {
     auto graph = chain(length);
