@@ -26,7 +26,7 @@ public:
     // A block of accumulators, or a row that had no smaller form.
     int64_t limit = level->vectorBytes * level->vectorRegisters;
     WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
-      if (isa<linalg::LinalgOp, tile::LoadFieldOp, tile::LoadNibblesOp>(op))
+      if (isa<linalg::LinalgOp, tile::LoadFieldOp, tile::LoadBitsOp>(op))
         return op->emitOpError("is left after scheduling: it has no vector form");
       for (Type type : op->getResultTypes())
         if (auto vector = dyn_cast<VectorType>(type); vector && bytes(vector) > limit && !isVirtual(op))

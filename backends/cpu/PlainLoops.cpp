@@ -43,9 +43,11 @@ Value generate(PatternRewriter &rewriter, Location loc, RankedTensorType type, E
   return generic.getResult(0);
 }
 
-/// Byte `at` of the block.
+/// Byte `at` of the block, or behind the byte that the last index names.
 Value loadByte(OpBuilder &b, Location loc, Value packed, ValueRange indices, Value at) {
   SmallVector<Value> position(indices);
+  if (static_cast<int64_t>(position.size()) == cast<RankedTensorType>(packed.getType()).getRank())
+    at = arith::AddIOp::create(b, loc, position.pop_back_val(), at);
   position.push_back(at);
   return tensor::ExtractOp::create(b, loc, packed, position);
 }
@@ -80,29 +82,26 @@ struct PlainField : OpRewritePattern<tile::LoadFieldOp> {
   }
 };
 
-struct PlainNibbles : OpRewritePattern<tile::LoadNibblesOp> {
+struct PlainBits : OpRewritePattern<tile::LoadBitsOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(tile::LoadNibblesOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::LoadBitsOp op, PatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(op.getType());
-    rewriter.replaceOp(op, generate(rewriter, op.getLoc(), type, [&](OpBuilder &b, Location loc, Value linear) {
-                         auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
-                         auto byte = [&](int64_t value) {
-                           return arith::ConstantIntOp::create(b, loc, b.getI8Type(), value);
-                         };
-                         Value isHigh, inField = linear;
-                         if (std::optional<StringRef> half = op.getHalf()) {
-                           isHigh = arith::ConstantIntOp::create(b, loc, b.getI1Type(), *half == "high");
-                         } else {
-                           Value count = index(op.getFieldBytes());
-                           isHigh = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, linear, count);
-                           inField = arith::RemUIOp::create(b, loc, linear, count);
-                         }
-                         Value at = arith::AddIOp::create(b, loc, inField, index(op.getOffset()));
-                         Value value = loadByte(b, loc, op.getPacked(), op.getIndices(), at);
-                         Value low = arith::AndIOp::create(b, loc, value, byte(15)),
-                               high = arith::ShRUIOp::create(b, loc, value, byte(4));
-                         return arith::SelectOp::create(b, loc, isHigh, high, low).getResult();
-                       }));
+    const int64_t width = op.getWidth();
+    rewriter.replaceOp(
+        op, generate(rewriter, op.getLoc(), type, [&](OpBuilder &b, Location loc, Value linear) -> Value {
+          auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
+          Value bytes = index(op.getFieldBytes());
+          Value inField = arith::RemUIOp::create(b, loc, linear, bytes);
+          Value part = arith::DivUIOp::create(b, loc, linear, bytes);
+          Value at = arith::AddIOp::create(b, loc, inField, index(op.getOffset()));
+          Value value = loadByte(b, loc, op.getPacked(), op.getIndices(), at);
+          Value item = arith::AddIOp::create(b, loc, part, index(op.getFirst()));
+          Value shift =
+              arith::IndexCastOp::create(b, loc, b.getI8Type(), arith::MulIOp::create(b, loc, item, index(width)));
+          Value moved = arith::ShRUIOp::create(b, loc, value, shift);
+          Value ones = arith::ConstantIntOp::create(b, loc, b.getI8Type(), (1 << width) - 1);
+          return arith::AndIOp::create(b, loc, moved, ones);
+        }));
     return success();
   }
 };
@@ -134,7 +133,7 @@ public:
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
     RewritePatternSet loads(&getContext());
-    loads.add<PlainField, PlainNibbles>(&getContext());
+    loads.add<PlainField, PlainBits>(&getContext());
     if (failed(rewriteWithBudget(kernel, std::move(loads), getArgument())))
       return signalPassFailure();
     OpPassManager first = bufferize(), second = loops();

@@ -79,8 +79,8 @@ private:
       // Longer fields are read slice by slice, once their users are tiled.
       if (auto field = dyn_cast<tile::LoadFieldOp>(op); field && field.getFieldBytes() <= kWholeBytes)
         vectorizeLoadField(rewriter, field);
-      else if (auto nibbles = dyn_cast<tile::LoadNibblesOp>(op))
-        vectorizeLoadNibbles(rewriter, nibbles);
+      else if (auto bits = dyn_cast<tile::LoadBitsOp>(op))
+        vectorizeLoadBits(rewriter, bits);
     });
     for (linalg::LinalgOp op : linalgOps()) {
       if (op.hasDynamicShape())

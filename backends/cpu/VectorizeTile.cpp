@@ -60,10 +60,12 @@ void vectorizeContraction(RewriterBase &rewriter, linalg::LinalgOp op) {
   rewriter.replaceOp(op, writeWhole(rewriter, loc, result, op.getDpsInits()[0]));
 }
 
-/// `count` bytes at `offset` of the block that `indices` name.
+/// `count` bytes at `offset` of the place that `indices` name: a block, or a byte of it.
 static Value readBytes(RewriterBase &rewriter, Location loc, Value packed, ValueRange indices, Value offset,
                        int64_t count) {
   SmallVector<Value> at(indices);
+  if (static_cast<int64_t>(at.size()) == cast<RankedTensorType>(packed.getType()).getRank())
+    offset = arith::AddIOp::create(rewriter, loc, at.pop_back_val(), offset);
   at.push_back(offset);
   Value padding = arith::ConstantOp::create(rewriter, loc, rewriter.getI8IntegerAttr(0));
   bool inBounds[] = {true};
@@ -165,26 +167,32 @@ void vectorizeSlicedField(RewriterBase &rewriter, tile::LoadFieldOp op, int64_t 
   rewriter.replaceOp(op, shaped);
 }
 
-void vectorizeLoadNibbles(RewriterBase &rewriter, tile::LoadNibblesOp op) {
+void vectorizeLoadBits(RewriterBase &rewriter, tile::LoadBitsOp op) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
-  int64_t half = op.getFieldBytes();
+  const int64_t bytes = op.getFieldBytes(), width = op.getWidth(), count = op.getCount();
   Value offset = arith::ConstantIndexOp::create(rewriter, loc, op.getOffset());
-  Value bytes = readBytes(rewriter, loc, op.getPacked(), op.getIndices(), offset, half);
-  auto halfType = cast<VectorType>(bytes.getType());
-  auto splat = [&](VectorType type, int8_t value) -> Value {
-    return arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(type, rewriter.getI8IntegerAttr(value)));
+  Value field = readBytes(rewriter, loc, op.getPacked(), op.getIndices(), offset, bytes);
+  auto type = cast<VectorType>(field.getType());
+  auto splat = [&](VectorType type, int64_t value) -> Value {
+    Attribute byte = rewriter.getIntegerAttr(type.getElementType(), value);
+    return arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(type, byte));
   };
-  Value low = arith::AndIOp::create(rewriter, loc, bytes, splat(halfType, 15));
-  Value high = arith::ShRUIOp::create(rewriter, loc, bytes, splat(halfType, 4));
-  if (op.getHalf())
-    return replaceLoad(rewriter, op, *op.getHalf() == "low" ? low : high);
-  Value both = splat(VectorType::get({2 * half}, rewriter.getI8Type()), 0);
-  for (auto [i, part] : llvm::enumerate(ArrayRef<Value>{low, high}))
-    both = vector::InsertStridedSliceOp::create(rewriter, loc, part, both, ArrayRef<int64_t>(i * half),
-                                                ArrayRef<int64_t>(1));
-  replaceLoad(rewriter, op, both);
+  Value all = count == 1 ? Value() : splat(VectorType::get({count * bytes}, rewriter.getI8Type()), 0);
+  for (int64_t part = 0; part < count; ++part) {
+    Value items = field;
+    const int64_t shift = width * (op.getFirst() + part);
+    if (shift)
+      items = arith::ShRUIOp::create(rewriter, loc, items, splat(type, shift));
+    if (shift + width < 8)
+      items = arith::AndIOp::create(rewriter, loc, items, splat(type, (1 << width) - 1));
+    all = count == 1 ? items
+                     : vector::InsertStridedSliceOp::create(rewriter, loc, items, all, ArrayRef<int64_t>(part * bytes),
+                                                            ArrayRef<int64_t>(1))
+                           .getResult();
+  }
+  replaceLoad(rewriter, op, all);
 }
 
 } // namespace tilewright

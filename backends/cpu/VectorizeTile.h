@@ -20,6 +20,6 @@ void vectorizeLoadField(mlir::RewriterBase &rewriter, tile::LoadFieldOp op);
 void vectorizeSlicedField(mlir::RewriterBase &rewriter, tile::LoadFieldOp op, int64_t limit);
 
 /// A field of nibbles becomes one read of its bytes, a mask and a shift, side by side in one vector.
-void vectorizeLoadNibbles(mlir::RewriterBase &rewriter, tile::LoadNibblesOp op);
+void vectorizeLoadBits(mlir::RewriterBase &rewriter, tile::LoadBitsOp op);
 
 } // namespace tilewright

@@ -49,13 +49,17 @@ struct LoadFieldModel : BufferizableOpInterface::ExternalModel<LoadFieldModel, t
       return op->emitOpError("reads items of ") << item << " bytes at offset " << load.getOffset() << " of blocks of "
                                                 << load.getBlockBytes() << " bytes: they do not lie on their size";
     auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(rewriter, loc, value); };
-    // The linear number of the block, then of the byte.
+    // The linear number of the byte, from that of the block where the last index is missing.
+    SmallVector<Value> indices(load.getIndices());
+    Value offset = constant(load.getOffset());
+    if (static_cast<int64_t>(indices.size()) == type.getRank())
+      indices.back() = arith::AddIOp::create(rewriter, loc, indices.back(), offset);
+    else
+      indices.push_back(offset);
     Value place = constant(0);
-    for (auto [index, extent] : llvm::zip(load.getIndices(), type.getShape()))
+    for (auto [index, extent] : llvm::zip_equal(indices, type.getShape()))
       place =
           arith::AddIOp::create(rewriter, loc, arith::MulIOp::create(rewriter, loc, place, constant(extent)), index);
-    place = arith::MulIOp::create(rewriter, loc, place, constant(load.getBlockBytes()));
-    place = arith::AddIOp::create(rewriter, loc, place, constant(load.getOffset()));
     ReassociationIndices all = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
     Value bytes = *packed;
     if (type.getRank() > 1)

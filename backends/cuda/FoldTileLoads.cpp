@@ -2,7 +2,7 @@
 // cuda-fold-tile-loads: what reads packed weights becomes elementwise work on views of bytes.
 //
 // A field's place in its block moves into the op that reads it (slices of a packed tensor become index arithmetic),
-// 4-bit items become an elementwise op on the bytes that hold them, and elementwise ops on such items are fused with
+// items of bits become an elementwise op on the bytes that hold them, and elementwise ops on such items are fused with
 // it. So a lane can calculate any one number of a dequantised block from the weight's bytes alone, whatever layout asks
 // for it.
 #include "backends/cuda/Passes.h"
@@ -33,9 +33,9 @@ public:
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<tile::LoadNibblesOp> nibbles;
-    getOperation().walk([&](tile::LoadNibblesOp op) { nibbles.push_back(op); });
-    for (tile::LoadNibblesOp op : nibbles) {
+    SmallVector<tile::LoadBitsOp> bits;
+    getOperation().walk([&](tile::LoadBitsOp op) { bits.push_back(op); });
+    for (tile::LoadBitsOp op : bits) {
       rewriter.setInsertionPoint(op);
       linalg::GenericOp items = itemsOf(rewriter, op);
       rewriter.replaceOp(op, items.getResults());
@@ -48,20 +48,18 @@ public:
   }
 
 private:
-  /// The items of a field of nibbles, as an elementwise op on its bytes.
-  static linalg::GenericOp itemsOf(RewriterBase &rewriter, tile::LoadNibblesOp op) {
+  /// The items of a field of bits, as an elementwise op on its bytes.
+  static linalg::GenericOp itemsOf(RewriterBase &rewriter, tile::LoadBitsOp op) {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getResult().getType());
     SmallVector<int64_t> shape(type.getShape());
     SmallVector<AffineExpr> place;
     for (int64_t d = 0; d < type.getRank(); ++d)
       place.push_back(rewriter.getAffineDimExpr(d));
-    int64_t half = shape[0];
-    if (!op.getHalf()) {
-      // The low nibbles are the first half of the outermost dimension, which is even (C3).
-      half = shape[0] /= 2;
-      place[0] = place[0] % half;
-    }
+    // Parts are those of the outermost dimension, which they divide (C3).
+    const int64_t width = op.getWidth(), count = op.getCount(), part = shape[0] /= count;
+    if (count > 1)
+      place[0] = place[0] % part;
     auto bytesType = RankedTensorType::get(shape, type.getElementType());
     Value bytes = tile::LoadFieldOp::create(rewriter, loc, bytesType, op.getPacked(), op.getIndices(), op.getOffset());
     Value init = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
@@ -73,16 +71,19 @@ private:
           auto constant = [&](int64_t value) -> Value {
             return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type.getElementType(), value));
           };
-          auto low = [&]() -> Value { return arith::AndIOp::create(b, loc, args[0], constant(15)); };
-          auto high = [&]() -> Value { return arith::ShRUIOp::create(b, loc, args[0], constant(4)); };
-          Value item;
-          if (op.getHalf()) {
-            item = *op.getHalf() == "low" ? low() : high();
-          } else {
+          auto itemAt = [&](int64_t number) -> Value {
+            const int64_t shift = width * number;
+            Value item = args[0];
+            if (shift)
+              item = arith::ShRUIOp::create(b, loc, item, constant(shift));
+            return shift + width < 8 ? arith::AndIOp::create(b, loc, item, constant((1 << width) - 1)) : item;
+          };
+          Value item = itemAt(op.getFirst());
+          for (int64_t number = 1; number < count; ++number) {
             Value index = linalg::IndexOp::create(b, loc, 0);
-            Value limit = arith::ConstantIndexOp::create(b, loc, half);
-            Value isLow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, limit);
-            item = arith::SelectOp::create(b, loc, isLow, low(), high());
+            Value limit = arith::ConstantIndexOp::create(b, loc, number * part);
+            Value isBefore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, limit);
+            item = arith::SelectOp::create(b, loc, isBefore, item, itemAt(op.getFirst() + number));
           }
           linalg::YieldOp::create(b, loc, item);
         });

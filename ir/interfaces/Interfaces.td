@@ -97,18 +97,26 @@ def StorageType : TypeInterface<"StorageType"> {
     InterfaceMethod<"Bytes of one block in the file.", "int64_t", "getBlockBytes">,
     InterfaceMethod<"Decodes one block of the file exactly (every supported type's values are f32-representable products).",
       "void", "decodeBlock", (ins "const uint8_t *":$bytes, "float *":$out)>,
-    InterfaceMethod<"The canonical packed layout (runtime/api/layout.h): 16 rows by 32 elements.", "::tilewright::LayoutDescriptor", "getLayout">,
+    InterfaceMethod<"The canonical packed layout (runtime/api/layout.h): 16 rows by blocks of 32 elements, or of a multiple of them.",
+      "::tilewright::LayoutDescriptor", "getLayout">,
     InterfaceMethod<[{
-        Loads block `block` of row group `group` of a packed weight `[groups, blocks, bytes]` i8 as decoded f32 `[32, 16]`
-        (k by row), emitting kernel-level ops.
+        Loads step `step` of 32 elements of row group `group` of a packed weight `[groups, blocks, bytes]` i8 as decoded f32
+        `[32, 16]` (k by row), emitting kernel-level ops. Blocks of more elements than 32 have several steps.
       }], "::mlir::Value", "emitLoadF32",
-      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$packed, "::mlir::Value":$group, "::mlir::Value":$block)>,
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$packed, "::mlir::Value":$group, "::mlir::Value":$step)>,
     InterfaceMethod<[{
         As emitLoadF32, for integer products: unsigned quants in equal pieces along k, each of which has an activation
         scale of its own, and the numbers that turn the pieces' sums of products into the product (IntegerTile).
         Fails silently when the type has no integer form (floats).
       }], "::mlir::FailureOr<::tilewright::IntegerTile>", "emitLoadInteger",
-      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$packed, "::mlir::Value":$group, "::mlir::Value":$block)>
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$packed, "::mlir::Value":$group, "::mlir::Value":$step)>,
+    InterfaceMethod<"How rows of floats become rows of this type.", "::tilewright::RowEncoding", "getRowEncoding", (ins), "",
+      [{ return ::tilewright::RowEncoding::None; }]>,
+    InterfaceMethod<[{
+        Encodes a row of whole blocks of finite floats to `bytes`, as the format's reference does. Returns the number that the
+        row's decoded values are to be multiplied with, which is 1 but for ScaledRows. Only where getRowEncoding() is not None.
+      }], "float", "encodeRow", (ins "::llvm::ArrayRef<float>":$row, "uint8_t *":$bytes), "",
+      [{ llvm_unreachable("a storage type that rows cannot be encoded to"); }]>
   ];
 }
 

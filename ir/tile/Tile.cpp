@@ -29,9 +29,10 @@ int64_t LoadFieldOp::getBlockBytes() { return cast<RankedTensorType>(getPacked()
 static LogicalResult verifyPacked(Operation *op, RankedTensorType packed, ValueRange indices) {
   if (packed.getRank() < 1 || !packed.getElementType().isInteger(8) || packed.isDynamicDim(packed.getRank() - 1))
     return op->emitOpError("packed tensor is ") << packed << ", wanted i8 elements and a static last dimension (C1)";
-  if (static_cast<int64_t>(indices.size()) != packed.getRank() - 1)
-    return op->emitOpError("has ") << indices.size() << " indices, wanted " << packed.getRank() - 1
-                                   << ": one for every dimension of the packed tensor but the last (C2)";
+  const int64_t rank = packed.getRank(), count = static_cast<int64_t>(indices.size());
+  if (count != rank - 1 && count != rank)
+    return op->emitOpError("has ") << count << " indices, wanted " << rank - 1 << " or " << rank
+                                   << ": one for every dimension of the packed tensor, or for all but the last (C2)";
   return success();
 }
 
@@ -75,25 +76,28 @@ LogicalResult LoadFieldOp::verify() {
   return verifyPlace(*this, getOffset(), elements < 0 ? -1 : elements * size, getBlockBytes(), result);
 }
 
-LogicalResult LoadNibblesOp::verify() {
+LogicalResult LoadBitsOp::verify() {
   auto packed = cast<RankedTensorType>(getPacked().getType());
   auto result = cast<RankedTensorType>(getResult().getType());
   if (failed(verifyPacked(*this, packed, getIndices())))
     return failure();
-  // (C3)
-  int64_t block = packed.getShape().back();
-  bool even = result.hasStaticShape() && result.getRank() >= 1 && (getHalf() || result.getDimSize(0) % 2 == 0);
-  if (!even || llvm::is_contained(result.getShape(), 0) || !result.getElementType().isInteger(8))
-    return emitOpError("result is ") << result << ", wanted i8 and a static shape with an even outermost extent (C3)";
   // (C5)
-  if (getHalf() && *getHalf() != "low" && *getHalf() != "high")
-    return emitOpError("half is '") << *getHalf() << "', wanted 'low' or 'high' (C5)";
+  const int64_t width = getWidth(), first = getFirst(), count = getCount();
+  if ((width != 1 && width != 2 && width != 4) || first < 0 || count < 1 || first >= 8 / width ||
+      count > 8 / width - first)
+    return emitOpError("reads ") << count << " items of " << width << " bits from number " << first
+                                 << " on, wanted items of 1, 2 or 4 bits that are in a byte (C5)";
+  // (C3)
+  bool divides = result.hasStaticShape() && result.getRank() >= 1 && result.getDimSize(0) % count == 0;
+  if (!divides || llvm::is_contained(result.getShape(), 0) || !result.getElementType().isInteger(8))
+    return emitOpError("result is ") << result << ", wanted i8 and a static shape with an outermost extent in " << count
+                                     << " parts (C3)";
   // (C4)
-  int64_t elements = elementsUpTo(result.getShape(), getHalf() ? block : 2 * block);
+  int64_t block = packed.getShape().back();
+  int64_t elements = elementsUpTo(result.getShape(), count * block);
   return verifyPlace(*this, getOffset(), elements < 0 ? -1 : getFieldBytes(), block, result);
 }
 
-int64_t LoadNibblesOp::getFieldBytes() {
-  int64_t elements = cast<RankedTensorType>(getResult().getType()).getNumElements();
-  return getHalf() ? elements : elements / 2;
+int64_t LoadBitsOp::getFieldBytes() {
+  return cast<RankedTensorType>(getResult().getType()).getNumElements() / static_cast<int64_t>(getCount());
 }

@@ -42,12 +42,13 @@ def Tile_LoadFieldOp : Tile_Op<"load_field", [Pure]> {
     Constraints:
 
     * (C1) `packed` has rank >= 1, element type i8, and a static last dimension (the bytes of a block).
-    * (C2) there is one index for every dimension of `packed` but the last.
+    * (C2) there is one index for every dimension of `packed` but the last, or for every dimension: the last one counts
+      bytes then, which `offset` is added to.
     * (C3) the result has a static shape, rank >= 1, no zero extent, and an element type of whole bytes: i8, i16, i32,
       i64, f16, bf16, f32 or f64.
     * (C4) the field lies inside the block: `offset` >= 0 and `offset` + bytes of the result <= bytes of a block.
 
-    Reading a block outside of `packed` is undefined, as for `tensor.extract`.
+    Reading outside of `packed` is undefined, as for `tensor.extract`.
   }];
   let arguments = (ins AnyRankedTensor:$packed, Variadic<Index>:$indices, I64Attr:$offset);
   let results = (outs AnyRankedTensor:$result);
@@ -63,49 +64,49 @@ def Tile_LoadFieldOp : Tile_Op<"load_field", [Pure]> {
   }];
 }
 
-def Tile_LoadNibblesOp : Tile_Op<"load_nibbles", [Pure]> {
-  let summary = "reads one field of 4-bit items of a packed block as bytes";
+def Tile_LoadBitsOp : Tile_Op<"load_bits", [Pure]> {
+  let summary = "reads items of 1, 2 or 4 bits of a packed block as bytes";
   let description = [{
-    Like `tile.load_field`, for a field whose items are 4 bits wide and stand in pairs: `n` bytes give `2 n` numbers from
-    0 to 15, all low nibbles in order, then all high nibbles in order.
+    Like `tile.load_field`, for a field of bytes each of which holds 8 / `width` items; of these `count` are read, from number
+    `first` on (0 is in the lowest bits): first item `first` of all bytes in order, then the next of all of them.
 
-    With `lin` the row-major linear index of `i` in the result's shape, and `n` half of the result's elements:
+    With `lin` the row-major linear index of `i` in the result's shape, `n` the result's elements divided by `count`, and
+    `part` = lin(i) / n:
 
     ```
-    result[i] = packed[indices, offset + lin(i)] & 15           where lin(i) < n
-    result[i] = packed[indices, offset + lin(i) - n] >> 4       elsewhere
+    result[i] = (packed[indices, offset + lin(i) mod n] >> width * (first + part)) & (2^width - 1)
     ```
-
-    With `half = "low"` or `half = "high"` only the low or only the high nibbles are given, and `n` is the number of the
-    result's elements.
 
     So, in a block of 16 rows by 32 values whose byte `[q][row][j]` holds values `4 q + j` (low) and `16 + 4 q + j`
     (high) of the row, the result is `[value / 4][row][value % 4]`: the right operand of a product of bytes.
 
     ```mlir
-    %w = tile.load_nibbles %packed[%group, %block] at 0 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
-    %low = tile.load_nibbles %packed[%group, %block] at 0 {half = "low"} : tensor<?x?x320xi8> -> tensor<4x16x4xi8>
+    %w = tile.load_bits %packed[%group, %block] at 0 width 4 items 0, 2 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
+    %low = tile.load_bits %packed[%group, %block] at 0 width 4 items 0, 1 : tensor<?x?x320xi8> -> tensor<4x16x4xi8>
     ```
 
     Constraints:
 
     * (C1) `packed` has rank >= 1, element type i8, and a static last dimension (the bytes of a block).
-    * (C2) there is one index for every dimension of `packed` but the last.
-    * (C3) the result has a static shape without zero extents, an outermost extent that is even unless `half` is given,
-      and element type i8.
+    * (C2) there is one index for every dimension of `packed` but the last, or for every dimension: the last one counts
+      bytes then, which `offset` is added to.
+    * (C3) the result has a static shape without zero extents, an outermost extent that is a multiple of `count`, and
+      element type i8.
     * (C4) the field lies inside the block: `offset` >= 0 and `offset` + n <= bytes of a block.
-    * (C5) `half`, if given, is "low" or "high".
+    * (C5) `width` is 1, 2 or 4, and the items are in a byte: `first` >= 0, `count` >= 1, `first` + `count` <= 8 / `width`.
 
-    Reading a block outside of `packed` is undefined, as for `tensor.extract`.
+    Reading outside of `packed` is undefined, as for `tensor.extract`.
   }];
-  let arguments = (ins AnyRankedTensor:$packed, Variadic<Index>:$indices, I64Attr:$offset, OptionalAttr<StrAttr>:$half);
+  let arguments = (ins AnyRankedTensor:$packed, Variadic<Index>:$indices, I64Attr:$offset, I64Attr:$width, I64Attr:$first,
+                       I64Attr:$count);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $packed `[` $indices `]` `at` $offset attr-dict `:` type($packed) `->` type($result)
+    $packed `[` $indices `]` `at` $offset `width` $width `items` $first `,` $count attr-dict `:` type($packed) `->`
+    type($result)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Bytes the field has in its block: one for each element of a half, or for two elements.
+    /// Bytes the field has in its block.
     int64_t getFieldBytes();
   }];
 }

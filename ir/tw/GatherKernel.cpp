@@ -2,7 +2,7 @@
 // Kernels of the gathers: the ids at one place of their first dimension a chunk.
 #include "ir/interfaces/KernelBuilder.h"
 #include "ir/interfaces/TileBuilder.h"
-#include "ir/tw/Tw.h"
+#include "ir/tw/PackedWeight.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -78,10 +78,9 @@ LogicalResult GatherOp::buildKernel(KernelBuilder &kernel) {
 LogicalResult PackedGatherOp::buildKernel(KernelBuilder &kernel) {
   auto storage = cast<StorageType>(getElement());
   LayoutDescriptor layout = storage.getLayout();
-  constexpr int64_t kStep = 32;
-  if (layout.blockElements != kStep)
-    return emitOpError("has a table of ")
-           << getElement() << " with blocks of " << layout.blockElements << " elements, wanted " << kStep;
+  if (layout.blockElements % kPackedStep != 0)
+    return emitOpError("has a table of ") << getElement() << " with blocks of " << layout.blockElements
+                                          << " elements, wanted a multiple of " << kPackedStep;
   TileBuilder t(kernel.builder(), kernel.loc());
   Value table = kernel.tensor(getTable()), ids = kernel.tensor(getIds()), destination = kernel.destination(0);
   if (!table || !ids || !destination)
@@ -91,20 +90,20 @@ LogicalResult PackedGatherOp::buildKernel(KernelBuilder &kernel) {
   ValueRange done = kernel.forChunks(destination, [&](Value row, ValueRange state) -> SmallVector<Value> {
     Value id = idAt(t, ids, row, getTable().getType().getDimSize(0) * layout.rowsPerGroup);
     Value group = t.div(id, rowsPerGroup), lane = t.rem(id, rowsPerGroup);
-    auto copyBlock = [&](Value block, Value destination, int64_t count) -> Value {
-      Value decoded = storage.emitLoadF32(t.b, t.loc, table, group, block); // [32, 16]
-      OpFoldResult column = t.mul(block, t.constant(kStep));
+    auto copyStep = [&](Value step, Value destination, int64_t count) -> Value {
+      Value decoded = storage.emitLoadF32(t.b, t.loc, table, group, step); // [32, 16]
+      OpFoldResult column = t.mul(step, t.constant(kPackedStep));
       Value from = t.slice(decoded, {zero, lane}, {count, 1}, {count});
       Value to = t.slice(destination, {row, column}, {1, count}, {count});
       Value copy = t.elementwise(from, to, [](TileBuilder &, ValueRange a) { return a[0]; });
       return t.insert(copy, destination, {row, column}, {1, count});
     };
-    int64_t blocks = getType().getDimSize(1) / kStep, rest = getType().getDimSize(1) % kStep;
-    SmallVector<Value> copied = t.loop(t.constant(0), t.constant(blocks), state, [&](Value block, ValueRange inner) {
-      return SmallVector<Value>{copyBlock(block, inner[0], kStep)};
+    int64_t steps = getType().getDimSize(1) / kPackedStep, rest = getType().getDimSize(1) % kPackedStep;
+    SmallVector<Value> copied = t.loop(t.constant(0), t.constant(steps), state, [&](Value step, ValueRange inner) {
+      return SmallVector<Value>{copyStep(step, inner[0], kPackedStep)};
     });
     if (rest)
-      copied[0] = copyBlock(t.constant(blocks), copied[0], rest);
+      copied[0] = copyStep(t.constant(steps), copied[0], rest);
     return copied;
   });
   kernel.setRowChunks(getResult(), 1, 1);

@@ -116,11 +116,11 @@ LogicalResult verifyPackedOperands(Operation *op, RankedTensorType input, Value 
       auto type = cast<RankedTensorType>(perPiece.getType());
       int64_t pieces = type.getRank() == 2 ? type.getDimSize(1) : 0;
       if (type.getRank() != 2 || !shapesAgree(type.getShape().take_front(), {input.getDimSize(0)}) ||
-          pieces < columns / block || columns % pieces != 0 || block % (columns / pieces) != 0 ||
+          pieces < columns / kPackedStep || columns % pieces != 0 || kPackedStep % (columns / pieces) != 0 ||
           columns / pieces % 4 != 0 || type != scales.getType())
         return op->emitOpError("scales or sums are ")
-               << type << ", wanted " << shapeText({input.getDimSize(0), columns / block})
-               << ", or a whole number of pieces of at least 4 elements for each block";
+               << type << ", wanted " << shapeText({input.getDimSize(0), columns / kPackedStep})
+               << ", or a whole number of pieces of at least 4 elements for each " << kPackedStep << " elements";
     }
   return success();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel forms of packed linear maps and of the quantisation of their inputs.
 #include "ir/interfaces/TileBuilder.h"
-#include "ir/tw/Tw.h"
+#include "ir/tw/PackedWeight.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -11,8 +11,7 @@ namespace tilewright::tw {
 
 namespace {
 
-/// Rows of a weight in one group, and elements of a row in one step over a block.
-constexpr int64_t kGroup = 16, kStep = 32;
+constexpr int64_t kGroup = kPackedGroupRows, kStep = kPackedStep;
 /// Bytes that one 32-bit product sums.
 constexpr int64_t kQuad = 4;
 
@@ -26,12 +25,12 @@ public:
   FailureOr<Value> lower();
 
 private:
-  /// acc[M, 16] over all blocks of group `group`.
+  /// acc[M, 16] over all steps of group `group`.
   FailureOr<Value> columnGroup(Value group);
   /// acc[M, 16] += x[M, 32] * w[32, 16], or the first `count` of these 32.
-  Value floatStep(Value acc, Value group, Value block, int64_t count);
-  FailureOr<Value> integerStep(Value acc, Value group, Value block);
-  Value index(Value block, int64_t factor) { return factor == 1 ? block : t.mul(block, t.constant(factor)); }
+  Value floatStep(Value acc, Value group, Value step, int64_t count);
+  FailureOr<Value> integerStep(Value acc, Value group, Value step);
+  Value index(Value step, int64_t factor) { return factor == 1 ? step : t.mul(step, t.constant(factor)); }
 
   PackedLinearOp op;
   TileBuilder t;
@@ -39,19 +38,19 @@ private:
   int64_t rows, depth;
 };
 
-Value PackedLinearTile::floatStep(Value acc, Value group, Value block, int64_t count) {
+Value PackedLinearTile::floatStep(Value acc, Value group, Value step, int64_t count) {
   OpFoldResult zero = t.b.getIndexAttr(0);
-  Value w = storage.emitLoadF32(t.b, t.loc, op.getWeight(), group, block);
+  Value w = storage.emitLoadF32(t.b, t.loc, op.getWeight(), group, step);
   if (count != kStep)
     w = t.slice(w, {zero, zero}, {count, kGroup});
-  Value x = t.slice(op.getInput(), {zero, index(block, kStep)}, {rows, count});
+  Value x = t.slice(op.getInput(), {zero, index(step, kStep)}, {rows, count});
   AffineExpr m = t.d(0), n = t.d(1), k = t.d(2);
   return t.generic({x, w}, acc, {t.map(3, {m, k}), t.map(3, {k, n}), t.map(3, {m, n})}, "ppr",
                    [](TileBuilder &s, ValueRange a) { return s.add(a[2], s.mul(s.toF32(a[0]), a[1])); });
 }
 
-FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value block) {
-  FailureOr<IntegerTile> tile = storage.emitLoadInteger(t.b, t.loc, op.getWeight(), group, block);
+FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value step) {
+  FailureOr<IntegerTile> tile = storage.emitLoadInteger(t.b, t.loc, op.getWeight(), group, step);
   if (failed(tile))
     return op.emitOpError("has an i8 input, but ") << op.getElement() << " has no integer form";
   // The input has a scale for each of `parts` pieces of the step, so each piece has a product of its own.
@@ -66,7 +65,7 @@ FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value blo
   SmallVector<Value> ins;
   SmallVector<AffineMap> maps;
   for (int64_t part = 0; part < parts; ++part) {
-    Value first = index(block, kStep), scaleAt = index(block, parts);
+    Value first = index(step, kStep), scaleAt = index(step, parts);
     if (part) {
       first = t.add(first, t.constant(part * piece));
       scaleAt = t.add(scaleAt, t.constant(part));
@@ -84,31 +83,35 @@ FailureOr<Value> PackedLinearTile::integerStep(Value acc, Value group, Value blo
                         t.slice(op.getSums(), {zero, scaleAt}, {rows, 1}));
     maps.append({elements, row, row});
   }
-  const size_t dots = ins.size();
-  if (tile->scale) {
-    ins.push_back(tile->scale);
-    maps.push_back(column);
-  }
-  if (tile->offset) {
-    ins.push_back(tile->offset);
-    maps.push_back(column);
-  }
+  const size_t scalesAt = ins.size(), offsetsAt = scalesAt + tile->scales.size();
+  ins.append(tile->scales);
+  ins.append(tile->offsets);
+  maps.append(tile->scales.size() + tile->offsets.size(), column);
   maps.push_back(elements);
   return t.generic(ins, acc, maps, "pp", [&](TileBuilder &s, ValueRange a) {
-    // acc + scale * (xs * dot - zeroPoint * sum) + offset * sum
-    Value product, sum;
-    for (size_t i = 0; i < dots; i += 3) {
-      Value next = s.mul(a[i + 1], arith::SIToFPOp::create(s.b, s.loc, s.b.getF32Type(), a[i]));
+    // acc + scale * (xs * dot - zeroPoint * sum) + offset * sum, over pieces that share scale and offset at once
+    const bool shared = tile->scales.size() <= 1 && tile->offsets.size() <= 1;
+    Value result = a.back(), product, sum;
+    for (int64_t part = 0; part < parts; ++part) {
+      Value dot = a[3 * part], xs = a[3 * part + 1], partSum = a[3 * part + 2];
+      Value next = s.mul(xs, arith::SIToFPOp::create(s.b, s.loc, s.b.getF32Type(), dot));
       product = product ? s.add(product, next) : next;
-      sum = sum ? s.add(sum, a[i + 2]) : a[i + 2];
+      sum = sum ? s.add(sum, partSum) : partSum;
+      if (shared && part + 1 < parts)
+        continue;
+      auto ofPiece = [&](ArrayRef<Value> values, size_t first) {
+        return s.toF32(a[first + (values.size() > 1 ? part : 0)]);
+      };
+      if (tile->zeroPoint)
+        product = s.sub(product, s.mul(sum, s.f32(tile->zeroPoint)));
+      if (!tile->scales.empty())
+        product = s.mul(ofPiece(tile->scales, scalesAt), product);
+      result = s.add(result, product);
+      if (!tile->offsets.empty())
+        result = s.add(result, s.mul(ofPiece(tile->offsets, offsetsAt), sum));
+      product = sum = Value();
     }
-    if (tile->zeroPoint)
-      product = s.sub(product, s.mul(sum, s.f32(tile->zeroPoint)));
-    size_t next = dots;
-    if (tile->scale)
-      product = s.mul(s.toF32(a[next++]), product);
-    Value result = s.add(a.back(), product);
-    return tile->offset ? s.add(result, s.mul(s.toF32(a[next]), sum)) : result;
+    return result;
   });
 }
 
@@ -117,10 +120,10 @@ FailureOr<Value> PackedLinearTile::columnGroup(Value group) {
   Value acc = t.filled({rows, kGroup}, 0.0);
   if (depth >= kStep)
     acc =
-        t.loop(t.constant(0), t.constant(depth / kStep), acc, [&](Value block, ValueRange state) -> SmallVector<Value> {
+        t.loop(t.constant(0), t.constant(depth / kStep), acc, [&](Value step, ValueRange state) -> SmallVector<Value> {
           if (!op.getScales())
-            return {floatStep(state[0], group, block, kStep)};
-          FailureOr<Value> next = integerStep(state[0], group, block);
+            return {floatStep(state[0], group, step, kStep)};
+          FailureOr<Value> next = integerStep(state[0], group, step);
           done = succeeded(next);
           return {done ? *next : state[0]};
         })[0];
@@ -133,9 +136,10 @@ FailureOr<Value> PackedLinearTile::columnGroup(Value group) {
 
 FailureOr<Value> PackedLinearTile::lower() {
   int64_t columns = op.getType().getDimSize(1), groups = llvm::divideCeil(columns, kGroup);
-  if (storage.getLayout().blockElements != kStep)
-    return op.emitOpError("has a weight of ") << op.getElement() << " with blocks of "
-                                              << storage.getLayout().blockElements << " elements, wanted " << kStep;
+  if (storage.getLayout().blockElements % kStep != 0)
+    return op.emitOpError("has a weight of ")
+           << op.getElement() << " with blocks of " << storage.getLayout().blockElements
+           << " elements, wanted a multiple of " << kStep;
   FailureOr<Value> y;
   if (groups == 1) {
     y = columnGroup(t.constant(0));

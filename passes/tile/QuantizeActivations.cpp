@@ -5,7 +5,7 @@
 #include "ir/interfaces/Interfaces.h"
 #include "ir/interfaces/ValueTags.h"
 #include "ir/tile/Tile.h"
-#include "ir/tw/Tw.h"
+#include "ir/tw/PackedWeight.h"
 #include "passes/api/Receipts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -62,7 +62,7 @@ private:
                "quantise the weight (q4_0, q4_1 or q8_0, say), or nothing, where it should keep its precision");
         continue;
       }
-      const int64_t columns = op.getInput().getType().getDimSize(1), step = storage.getLayout().blockElements;
+      const int64_t columns = op.getInput().getType().getDimSize(1), step = tw::kPackedStep;
       if (columns % step) {
         missed("its rows have " + Twine(columns) + " elements, wanted a multiple of the " + Twine(step) + " of a block",
                "fill rows and inputs up with zeros");

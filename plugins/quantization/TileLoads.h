@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How kernels load a packed block of each format (StorageType::emitLoadF32 and emitLoadInteger).
+// How kernels load a step of a packed row group in each format (StorageType::emitLoadF32 and emitLoadInteger).
 #pragma once
 
 #include "ir/interfaces/Interfaces.h"
@@ -8,12 +8,12 @@
 
 namespace tilewright::quantization {
 
-/// Block `block` of row group `group` of `packed` [groups, blocks, bytes] i8 as f32 [32, 16] (k by row).
+/// Step `step` of 32 elements of row group `group` of `packed` [groups, blocks, bytes] i8 as f32 [32, 16] (k by row).
 mlir::Value emitLoadF32(const Format &format, mlir::OpBuilder &builder, mlir::Location loc, mlir::Value packed,
-                        mlir::Value group, mlir::Value block);
+                        mlir::Value group, mlir::Value step);
 
-/// The same block for integer products; fails for floats.
+/// The same step for integer products; fails for floats.
 mlir::FailureOr<IntegerTile> emitLoadInteger(const Format &format, mlir::OpBuilder &builder, mlir::Location loc,
-                                             mlir::Value packed, mlir::Value group, mlir::Value block);
+                                             mlir::Value packed, mlir::Value group, mlir::Value step);
 
 } // namespace tilewright::quantization

@@ -19,15 +19,21 @@ struct LayoutSplit {
 
 /// A run of equally wide items of a block (quants, scales, minimums).
 struct LayoutField {
-  uint32_t bits = 0;               ///< item width: 4, 8, 16 or 32
+  uint32_t bits = 0;               ///< item width: 1, 2, 4, 8, 16 or 32
   uint32_t sourceBit = 0;          ///< where item 0 stands in the source block, in bits
   std::vector<LayoutSplit> splits; ///< product of extents = items per block
   /// Destination order, outermost first: an index into `splits`, or `kRow` for the row within its group. Every split
   /// and kRow stand exactly once. Items narrower than a byte fill it from its low bits.
   std::vector<int32_t> order;
   uint32_t xorMask = 0; ///< applied to each item (0x80 turns int8 into offset-128 bytes)
+  /// Width of the packed items: 0 for `bits`, or 8 for narrower ones, which then take `bits` bits of it from bit
+  /// `shift` on. A field with a shift lies in the items of the field before it: so the parts of a number come together
+  /// that stand apart in the source block.
+  uint32_t itemBits = 0;
+  uint32_t shift = 0;
 
   static constexpr int32_t kRow = -1;
+  uint32_t packedItemBits() const { return itemBits ? itemBits : bits; }
 };
 
 /// The canonical packed layout of a storage type: for each group of `rowsPerGroup` rows, for each block along K, the
@@ -49,13 +55,18 @@ struct LayoutDescriptor {
     return n;
   }
   /// Bytes of one field for a whole row group.
-  uint64_t fieldBytes(const LayoutField &field) const { return items(field) * rowsPerGroup * field.bits / 8; }
+  uint64_t fieldBytes(const LayoutField &field) const {
+    return items(field) * rowsPerGroup * field.packedItemBits() / 8;
+  }
   /// Offset of field `index` inside a packed block.
   uint64_t fieldOffset(size_t index) const {
-    uint64_t at = 0;
-    for (size_t i = 0; i < index; ++i)
-      at += fieldBytes(fields[i]);
-    return at;
+    uint64_t begin = 0, end = 0;
+    for (size_t i = 0; i <= index && i < fields.size(); ++i)
+      if (fields[i].shift == 0) {
+        begin = end;
+        end += fieldBytes(fields[i]);
+      }
+    return index < fields.size() ? begin : end;
   }
   /// Bytes of one packed block (all fields, rowsPerGroup rows).
   uint64_t packedBlockBytes() const { return fieldOffset(fields.size()); }

@@ -250,6 +250,8 @@ LayoutDescriptor layoutFromManifest(const artifact::Layout &layout) {
     field.bits = from->bits();
     field.sourceBit = from->source_bit();
     field.xorMask = from->xor_mask();
+    field.itemBits = from->item_bits();
+    field.shift = from->shift();
     for (size_t k = 0; k < sizeOf(from->splits()); ++k) {
       const auto *split = from->splits()->Get(static_cast<uint32_t>(k));
       field.splits.push_back({split->extent(), split->stride_bits()});

@@ -21,12 +21,18 @@ void validateField(const LayoutDescriptor &layout, size_t index) {
   const LayoutField &field = layout.fields[index];
   auto fail = [&](const std::string &what) { invalid(layout, "field " + std::to_string(index) + ": " + what); };
 
-  if (field.bits != 4 && field.bits != 8 && field.bits != 16 && field.bits != 32)
-    fail("items of " + std::to_string(field.bits) + " bits, wanted 4, 8, 16 or 32");
+  if (field.bits == 0 || field.bits > 32 || (field.bits & (field.bits - 1)))
+    fail("items of " + std::to_string(field.bits) + " bits, wanted 1, 2, 4, 8, 16 or 32");
   if (field.bits < 32 && field.xorMask >> field.bits)
     fail("xor mask " + std::to_string(field.xorMask) + " is wider than " + std::to_string(field.bits) + " bits");
 
-  const uint32_t alignment = field.bits == 4 ? 4 : 8;
+  const uint32_t alignment = std::min(field.bits, 8u), packedBits = field.packedItemBits();
+  if (packedBits != field.bits && (packedBits != 8 || field.bits > 8))
+    fail("items of " + std::to_string(field.bits) + " bits packed as " + std::to_string(packedBits) +
+         ", wanted as many or 8");
+  if (field.shift > packedBits - field.bits)
+    fail("items of " + std::to_string(field.bits) + " bits from bit " + std::to_string(field.shift) + " of " +
+         std::to_string(packedBits) + " on");
   if (field.sourceBit % alignment)
     fail("first item at bit " + std::to_string(field.sourceBit) + ", wanted a multiple of " +
          std::to_string(alignment));
@@ -55,8 +61,11 @@ void validateField(const LayoutDescriptor &layout, size_t index) {
   for (size_t i = 0; i < sorted.size(); ++i)
     if (sorted[i] != static_cast<int32_t>(i) + LayoutField::kRow)
       fail("order does not name each split and the row exactly once");
-  if (items * layout.rowsPerGroup * field.bits % 8)
+  if (items * layout.rowsPerGroup * packedBits % 8)
     fail("does not fill whole bytes");
+  if (field.shift && (index == 0 || layout.fields[index - 1].packedItemBits() != packedBits ||
+                      LayoutDescriptor::items(layout.fields[index - 1]) != items))
+    fail("has a shift, but the field before it has not as many items of " + std::to_string(packedBits) + " bits");
 }
 
 /// graph row -> stored row for stored rows seen as [dims...] and transposed by perm.
@@ -194,7 +203,7 @@ Packer::Packer(LayoutDescriptor descriptor, int64_t rows, int64_t columns,
     rowMap = invertPermutation(*permutation, rows);
   for (size_t i = 0; i < layout.fields.size(); ++i)
     planField(layout.fields[i], static_cast<uint32_t>(layout.fieldOffset(i)));
-  identity = layout.rowsPerGroup == 1 && nibbles.empty() && runs.size() == 1 && runs[0].source == 0 &&
+  identity = layout.rowsPerGroup == 1 && parts.empty() && runs.size() == 1 && runs[0].source == 0 &&
              runs[0].target == 0 && runs[0].mask == 0 && runs[0].length == layout.blockBytes &&
              bytesPerBlock == layout.blockBytes && tailBytes == 0;
 }
@@ -255,18 +264,23 @@ void Packer::planField(const LayoutField &field, uint32_t fieldOffset) {
       addBytes(item.sourceBit / 8, fieldOffset + item.target * bytes, bytes, static_cast<uint32_t>(rowStep * bytes));
     return;
   }
+  const uint64_t packedBits = field.packedItemBits(), inByte = 8 / packedBits;
   for (size_t i = 0; i < items.size(); ++i) {
-    // Two neighbours that fill a target byte as they fill a source byte move together.
-    if (rowStep % 2 == 0 && items[i].target % 2 == 0 && i + 1 < items.size() &&
-        items[i + 1].target == items[i].target + 1 && items[i].sourceBit % 8 == 0 &&
-        items[i + 1].sourceBit == items[i].sourceBit + 4) {
-      addBytes(items[i].sourceBit / 8, fieldOffset + items[i].target / 2, 1, static_cast<uint32_t>(rowStep / 2));
-      ++i;
+    // Neighbours that fill a target byte as they fill a source byte move together.
+    bool together = inByte > 1 && rowStep % inByte == 0 && items[i].target % inByte == 0 &&
+                    items[i].sourceBit % 8 == 0 && i + inByte <= items.size();
+    for (size_t k = 1; together && k < inByte; ++k)
+      together =
+          items[i + k].target == items[i].target + k && items[i + k].sourceBit == items[i].sourceBit + k * field.bits;
+    if (together) {
+      addBytes(items[i].sourceBit / 8, fieldOffset + items[i].target / inByte, 1,
+               static_cast<uint32_t>(rowStep / inByte));
+      i += inByte - 1;
       continue;
     }
-    nibbles.push_back({static_cast<uint32_t>(items[i].sourceBit / 8), static_cast<uint32_t>(items[i].sourceBit % 8),
-                       2 * static_cast<uint64_t>(fieldOffset) + items[i].target, static_cast<uint32_t>(rowStep),
-                       field.xorMask});
+    parts.push_back({static_cast<uint32_t>(items[i].sourceBit / 8), static_cast<uint32_t>(items[i].sourceBit % 8),
+                     8 * static_cast<uint64_t>(fieldOffset) + items[i].target * packedBits + field.shift,
+                     static_cast<uint32_t>(rowStep * packedBits), (1u << field.bits) - 1, field.xorMask});
   }
 }
 
@@ -277,13 +291,12 @@ void Packer::packRow(const uint8_t *source, uint8_t *group, uint32_t row, int64_
     if (run.mask)
       xorRun(to, run.length, run.mask, blocks, bytesPerBlock);
   }
-  for (const Nibble &nibble : nibbles) {
-    const uint64_t half = nibble.targetHalf + static_cast<uint64_t>(nibble.rowStepHalf) * row;
-    const uint8_t *from = source + nibble.source;
-    uint8_t *to = group + half / 2;
-    const unsigned shift = half % 2 ? 4 : 0;
+  for (const Bits &part : parts) {
+    const uint64_t bit = part.target + static_cast<uint64_t>(part.rowStep) * row;
+    const uint8_t *from = source + part.source;
+    uint8_t *to = group + bit / 8;
     for (int64_t b = 0; b < blocks; ++b, from += layout.blockBytes, to += bytesPerBlock)
-      *to |= static_cast<uint8_t>((((*from >> nibble.sourceShift) & 15u) ^ nibble.mask) << shift);
+      *to |= static_cast<uint8_t>((((*from >> part.sourceShift) & part.ones) ^ part.mask) << bit % 8);
   }
 }
 
@@ -308,7 +321,7 @@ void Packer::pack(std::span<const uint8_t> source, int64_t first, int64_t count,
                   bytesPerSourceRow);
       continue;
     }
-    if (rows < layout.rowsPerGroup || !nibbles.empty()) // half bytes are merged in
+    if (rows < layout.rowsPerGroup || !parts.empty()) // parts of bytes are merged in
       std::memset(group, 0, bytesPerGroup);
     for (int64_t block = 0; block < blocksPerRow; block += stretch)
       for (uint32_t row = 0; row < rows; ++row)
@@ -353,13 +366,13 @@ void Packer::unpackBlocks(const uint8_t *group, uint32_t row, int64_t blocks, ui
     if (run.mask)
       xorRun(to, run.length, run.mask, blocks, layout.blockBytes);
   }
-  for (const Nibble &nibble : nibbles) {
-    const uint64_t half = nibble.targetHalf + static_cast<uint64_t>(nibble.rowStepHalf) * row;
+  for (const Bits &part : parts) {
+    const uint64_t bit = part.target + static_cast<uint64_t>(part.rowStep) * row;
     for (int64_t b = 0; b < blocks; ++b) {
-      const uint32_t value = (group[static_cast<uint64_t>(b) * bytesPerBlock + half / 2] >> (half % 2 ? 4 : 0)) & 15u;
-      uint8_t &to = out[static_cast<uint64_t>(b) * layout.blockBytes + nibble.source];
-      const uint32_t item = value ^ nibble.mask;
-      to = static_cast<uint8_t>((to & ~(15u << nibble.sourceShift)) | item << nibble.sourceShift);
+      const uint32_t value = (group[static_cast<uint64_t>(b) * bytesPerBlock + bit / 8] >> bit % 8) & part.ones;
+      uint8_t &to = out[static_cast<uint64_t>(b) * layout.blockBytes + part.source];
+      const uint32_t item = value ^ part.mask;
+      to = static_cast<uint8_t>((to & ~(part.ones << part.sourceShift)) | item << part.sourceShift);
     }
   }
 }

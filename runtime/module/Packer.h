@@ -11,9 +11,9 @@
 
 namespace tilewright {
 
-/// Throws Error(INVALID) unless every split and kRow stands exactly once in each field's order, item widths are 4, 8,
-/// 16 or 32 bits on their own alignment, no item lies outside the source block, no size overflows and each field fills
-/// whole bytes.
+/// Throws Error(INVALID) unless every split and kRow stands exactly once in each field's order, item widths are 1, 2,
+/// 4, 8, 16 or 32 bits on their own alignment, no item lies outside the source block, no size overflows, each field
+/// fills whole bytes, and what shares the items of the field before it has as many and fits into them.
 void validateLayout(const LayoutDescriptor &layout);
 
 /// Bytes of a packed weight of `rows` x `columns` elements. Throws Error(INVALID) for a bad shape (zero or negative
@@ -52,13 +52,14 @@ private:
     uint32_t length;
     uint32_t mask; ///< exclusive-or for every 4 bytes, 0 for none
   };
-  /// One half byte; the target byte may be shared by two items of a row or by two rows.
-  struct Nibble {
+  /// One item narrower than a byte; the target byte may be shared by items of a row, of rows or of fields.
+  struct Bits {
     uint32_t source;
     uint32_t sourceShift;
-    uint64_t targetHalf; ///< in half bytes, of row 0
-    uint32_t rowStepHalf;
-    uint32_t mask;
+    uint64_t target; ///< in bits, of row 0
+    uint32_t rowStep;
+    uint32_t ones; ///< as many as the item is wide
+    uint32_t mask; ///< exclusive-or
   };
 
   void planField(const LayoutField &field, uint32_t fieldOffset);
@@ -77,7 +78,7 @@ private:
   uint64_t bytesPerSourceRow;
   std::vector<int64_t> rowMap; ///< graph row -> stored row; empty: the same
   std::vector<Run> runs;
-  std::vector<Nibble> nibbles;
+  std::vector<Bits> parts;
   bool identity = false; ///< a packed row is the source row byte for byte
 };
 

@@ -22,5 +22,5 @@ func.func @two(%x: tensor<?x64xf32>, %a: tensor<64x64x!quantization.q4_1>, %b: t
 // KERNEL-DAG: tw.dispatch @two_{{[0-9]}}_packed_linear_quantize_rows
 // KERNEL-DAG: tw.dispatch @two_{{[0-9]}}_packed_linear(
 // Four bits become bytes, bytes meet bytes in 32 bits.
-// KERNEL: tile.load_nibbles %{{.*}} at 0 {half = "low"} : tensor<{{.*}}x320xi8> -> tensor<4x16x4xi8>
+// KERNEL: tile.load_bits %{{.*}} at 0 width 4 items 0, 1 : tensor<{{.*}}x320xi8> -> tensor<4x16x4xi8>
 // KERNEL: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x4x4xi8>, tensor<4x16x4xi8>) outs(%{{.*}} : tensor<1x16xi32>)

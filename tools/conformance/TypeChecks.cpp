@@ -13,8 +13,8 @@ namespace tilewright::conformance {
 
 /// What is wrong with a field of a layout, or nothing.
 static std::string fieldProblem(const LayoutField &field, int64_t blockBytes) {
-  if (!llvm::is_contained({4u, 8u, 16u, 32u}, field.bits))
-    return "has items of " + std::to_string(field.bits) + " bits, wanted 4, 8, 16 or 32";
+  if (!llvm::is_contained({1u, 2u, 4u, 8u, 16u, 32u}, field.bits))
+    return "has items of " + std::to_string(field.bits) + " bits, wanted 1, 2, 4, 8, 16 or 32";
   uint64_t last = field.sourceBit + field.bits;
   SmallVector<int32_t> wanted = {LayoutField::kRow}, order(field.order.begin(), field.order.end());
   for (auto [i, split] : llvm::enumerate(field.splits)) {

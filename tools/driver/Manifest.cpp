@@ -48,6 +48,8 @@ uint32_t layoutIndex(const LayoutDescriptor &layout, artifact::ManifestT &manife
     described->bits = field.bits;
     described->source_bit = field.sourceBit;
     described->xor_mask = field.xorMask;
+    described->item_bits = field.itemBits;
+    described->shift = field.shift;
     described->order.assign(field.order.begin(), field.order.end());
     for (const LayoutSplit &split : field.splits) {
       auto digit = std::make_unique<artifact::LayoutSplitT>();

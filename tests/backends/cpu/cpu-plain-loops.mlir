@@ -10,7 +10,7 @@
 // CHECK: arith.select %{{.*}}, %[[HIGH]], %[[LOW]] : i8
 func.func @nibbles(%packed: memref<?x40xi8>, %out: memref<4x16xi8>, %begin: index, %end: index) {
   %p = bufferization.to_tensor %packed restrict : memref<?x40xi8> to tensor<?x40xi8>
-  %n = tile.load_nibbles %p[%begin] at 0 : tensor<?x40xi8> -> tensor<4x16xi8>
+  %n = tile.load_bits %p[%begin] at 0 width 4 items 0, 2 : tensor<?x40xi8> -> tensor<4x16xi8>
   bufferization.materialize_in_destination %n in restrict writable %out : (tensor<4x16xi8>, memref<4x16xi8>) -> ()
   return
 }

@@ -124,7 +124,7 @@ func.func @blocks(%x: tensor<16x18x8x4xi8>, %p: tensor<2x18x256xi8>, %acc: tenso
   // CHECK: arith.shrui
   // CHECK: vector.contract
   %r = scf.for %b = %c0 to %c18 step %c1 iter_args(%a = %acc) -> (tensor<16x16xf32>) {
-    %q = tile.load_nibbles %p[%g, %b] at 0 : tensor<2x18x256xi8> -> tensor<8x16x4xi8>
+    %q = tile.load_bits %p[%g, %b] at 0 width 4 items 0, 2 : tensor<2x18x256xi8> -> tensor<8x16x4xi8>
     %xb = tensor.extract_slice %x[0, %b, 0, 0] [16, 1, 8, 4] [1, 1, 1, 1] : tensor<16x18x8x4xi8> to tensor<16x8x4xi8>
     %e = tensor.empty() : tensor<16x16xi32>
     %z = linalg.fill ins(%zero : i32) outs(%e : tensor<16x16xi32>) -> tensor<16x16xi32>

@@ -10,12 +10,12 @@
 func.func @dequantise(%packed: tensor<?x18x320xi8>, %group: index, %block: index, %out: tensor<8x4x16xf32>) -> tensor<8x4x16xf32> {
   %c0 = arith.constant 0 : index
   %slice = tensor.extract_slice %packed[%group, 0, 0] [1, 18, 320] [1, 1, 1] : tensor<?x18x320xi8> to tensor<1x18x320xi8>
-  %w = tile.load_nibbles %slice[%c0, %block] at 0 : tensor<1x18x320xi8> -> tensor<8x16x4xi8>
+  %w = tile.load_bits %slice[%c0, %block] at 0 width 4 items 0, 2 : tensor<1x18x320xi8> -> tensor<8x16x4xi8>
   %s = tile.load_field %slice[%c0, %block] at 256 : tensor<1x18x320xi8> -> tensor<16xf16>
   // CHECK: %[[I:.+]] = arith.addi %{{.+}}, %arg1 : index
   // CHECK: %[[B:.+]] = tile.load_field %arg0[%[[I]], %{{.+}}] at 0 : tensor<?x18x320xi8> -> tensor<4x16x4xi8>
   // CHECK: tile.load_field %arg0[%{{.+}}, %{{.+}}] at 256
-  // CHECK-NOT: tile.load_nibbles
+  // CHECK-NOT: tile.load_bits
   // CHECK: linalg.generic {indexing_maps = [#[[BYTES]]
   // CHECK: linalg.index 0
   // CHECK: arith.andi
@@ -41,6 +41,6 @@ func.func @half(%packed: tensor<2x320xi8>, %block: index) -> tensor<4x16x4xi8> {
   // CHECK: linalg.generic
   // CHECK: arith.shrui
   // CHECK-NOT: arith.andi
-  %w = tile.load_nibbles %packed[%block] at 0 {half = "high"} : tensor<2x320xi8> -> tensor<4x16x4xi8>
+  %w = tile.load_bits %packed[%block] at 0 width 4 items 1, 1 : tensor<2x320xi8> -> tensor<4x16x4xi8>
   return %w : tensor<4x16x4xi8>
 }

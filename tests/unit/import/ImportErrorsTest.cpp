@@ -168,13 +168,13 @@ TEST_F(Import, UnsupportedQuantisation) {
     for (uint64_t &dim : tensor.dims)
       if (dim == 64)
         dim = 256;
-  model.tensor("blk.0.ffn_down.weight").type = 12;
-  EXPECT_EQ(verdict(model), "m.gguf: unsupported quantisation Q4_K of tensor blk.0.ffn_down.weight");
+  model.tensor("blk.0.ffn_down.weight").type = 15;
+  EXPECT_EQ(verdict(model), "m.gguf: unsupported quantisation Q8_K of tensor blk.0.ffn_down.weight");
   EXPECT_EQ(code, std::errc::not_supported);
-  model.tensor("blk.1.ffn_down.weight").type = 12;
+  model.tensor("blk.1.ffn_down.weight").type = 15;
   EXPECT_EQ(verdict(model), "m.gguf: 2 tensors do not fit family 'llama':\n"
-                            "  unsupported quantisation Q4_K of tensor blk.0.ffn_down.weight\n"
-                            "  unsupported quantisation Q4_K of tensor blk.1.ffn_down.weight");
+                            "  unsupported quantisation Q8_K of tensor blk.0.ffn_down.weight\n"
+                            "  unsupported quantisation Q8_K of tensor blk.1.ffn_down.weight");
   EXPECT_EQ(code, std::errc::not_supported);
 }
 

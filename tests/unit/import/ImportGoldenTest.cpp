@@ -50,6 +50,7 @@ TEST(ImportGoldenText, IsTheWholeGraph) {
 
 INSTANTIATE_TEST_SUITE_P(Models, ImportGolden,
                          testing::Values("llama_f32", "llama_f16", "llama_bf16", "llama_q4_0", "llama_q4_1",
-                                         "llama_q8_0", "llama_f32_ropefreqs_tied"));
+                                         "llama_q5_0", "llama_q5_1", "llama_q8_0", "llama_kquants",
+                                         "llama_f32_ropefreqs_tied"));
 
 } // namespace

@@ -145,3 +145,31 @@ TEST(Storage, RowsOfAnyLengthOrWholeBlocks) {
       expectRows(name, type, columns);
   }
 }
+
+// No bit of a block is lost, whatever it is put together from.
+TEST(Storage, PackedRowsComeBack) {
+  context();
+  SmallVector<StringRef> names;
+  const std::string list = inputText("storage-types.txt");
+  StringRef(list).split(names, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef name : names) {
+    ScopedDiagnosticHandler quiet(&context(), [](Diagnostic &) { return success(); });
+    auto storage = dyn_cast_or_null<StorageType>(parseType(name, &context()));
+    if (!storage)
+      continue; // its plugin is not built
+    SCOPED_TRACE(name.str());
+    constexpr int64_t rows = 19, blocks = 3;
+    const LayoutDescriptor layout = storage.getLayout();
+    const Packer packer(layout, rows, blocks * layout.blockElements);
+    std::mt19937 random(5);
+    std::vector<uint8_t> stored(packer.sourceBytes()), packed(packer.packedBytes());
+    for (uint8_t &byte : stored)
+      byte = random();
+    packer.pack(stored, 0, packer.groups(), packed);
+    std::vector<uint8_t> row(packer.sourceRowBytes());
+    for (int64_t r = 0; r < rows; ++r) {
+      packer.unpackRow(packed, r, row);
+      EXPECT_TRUE(llvm::equal(row, ArrayRef(stored).slice(r * row.size(), row.size()))) << r;
+    }
+  }
+}

@@ -145,9 +145,23 @@ TEST(Packer, MergesHalfBytesOfNeighbouringRows) {
   EXPECT_NE(failure([&] { validateLayout(swapped); }).find("does not fill whole bytes"), std::string::npos);
 }
 
+// A number of six bits, four of which stand in one byte and two in another, becomes a byte; single bits go side by
+// side.
+TEST(Packer, JoinsPartsOfNumbers) {
+  LayoutField low{4, 0, {{2, 4}}, {0, kRow}}, high{2, 8, {{2, 2}}, {0, kRow}}, bits{1, 12, {{4, 1}}, {kRow, 0}};
+  low.itemBits = high.itemBits = 8;
+  high.shift = 4;
+  const LayoutDescriptor layout{"six", 2, 2, 2, {low, high, bits}};
+  EXPECT_EQ(layout.fieldOffset(1), layout.fieldOffset(0));
+  EXPECT_EQ(layout.packedBlockBytes(), 5u);
+  const std::vector<uint8_t> source = {0x21, 0x5b, 0x43, 0xa4}; // rows 0 and 1
+  EXPECT_EQ(packAll(Packer(layout, 2, 2), source), (std::vector<uint8_t>{0x31, 0x03, 0x22, 0x14, 0xa5}));
+}
+
 TEST(Packer, UnpackReturnsEveryRow) {
   for (const LayoutDescriptor &layout : {q4_1(), q4_0(), q8_0(), bf16(), f16Rows(), f32Group(),
-                                         LayoutDescriptor{"pairs", 2, 1, 2, {{4, 0, {{2, 4}}, {0, kRow}, 0x5}}}}) {
+                                         LayoutDescriptor{"pairs", 2, 1, 2, {{4, 0, {{2, 4}}, {0, kRow}, 0x5}}},
+                                         LayoutDescriptor{"bits", 8, 1, 1, {{1, 0, {{2, 1}, {4, 2}}, {0, 1, kRow}}}}}) {
     const int64_t columns = 4 * layout.blockElements;
     Packer packer(layout, 35, columns);
     const std::vector<uint8_t> source = randomBytes(packer.sourceBytes(), 7);
@@ -205,7 +219,7 @@ TEST(Packer, RefusesBadDescriptors) {
     EXPECT_NE(text.find(part), std::string::npos) << text << "\nwanted: " << part;
   };
   validateLayout(q4_1());
-  contains(with([](auto &l) { l.fields[0].bits = 5; }), "items of 5 bits, wanted 4, 8, 16 or 32");
+  contains(with([](auto &l) { l.fields[0].bits = 5; }), "items of 5 bits, wanted 1, 2, 4, 8, 16 or 32");
   contains(with([](auto &l) { l.fields[0].order = {1, kRow, 2, 2}; }), "exactly once");
   contains(with([](auto &l) { l.fields[0].order = {1, 0, 2, 3}; }), "exactly once");
   contains(with([](auto &l) { l.fields[0].order = {1, kRow, 2}; }), "order has 3 entries");
@@ -216,6 +230,19 @@ TEST(Packer, RefusesBadDescriptors) {
   contains(with([](auto &l) { l.fields[0].splits[0].strideBits = 2; }), "wanted a multiple of 4");
   contains(with([](auto &l) { l.fields[1].sourceBit = 4; }), "wanted a multiple of 8");
   contains(with([](auto &l) { l.fields[0].xorMask = 16; }), "wider than 4 bits");
+  contains(with([](auto &l) { l.fields[0].itemBits = 16; }), "items of 4 bits packed as 16, wanted as many or 8");
+  contains(with([](auto &l) { l.fields[0].shift = 1; }), "items of 4 bits from bit 1 of 4 on");
+  contains(with([](auto &l) {
+             l.fields[0].itemBits = 8;
+             l.fields[0].shift = 4;
+           }),
+           "has a shift, but the field before it has not as many items of 8 bits");
+  contains(with([](auto &l) {
+             l.fields[2].bits = 4;
+             l.fields[2].itemBits = 8;
+             l.fields[2].shift = 4;
+           }),
+           "has a shift, but the field before it has not as many items of 8 bits");
   contains(with([](auto &l) { l.rowsPerGroup = 0; }), "each must be at least 1");
   contains(with([](auto &l) { l.rowsPerGroup = 1u << 31; }), "beyond the limit");
   contains(with([](auto &l) { l.fields.clear(); }), "no fields");

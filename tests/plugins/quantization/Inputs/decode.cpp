@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // decode KIND RAW VALUES: decodes the blocks in file RAW and compares every bit with the f32 values in file VALUES.
-#include "plugins/quantization/Format.h"
+// decode --encode KIND RAW VALUES: encodes these values and compares every bit with the blocks.
+#include "plugins/quantization/Encode.h"
 
 #include <cstdio>
 #include <cstring>
@@ -11,32 +12,41 @@
 
 using namespace tilewright::quantization;
 
-static std::vector<char> read(const char *path) {
+static std::vector<uint8_t> read(const char *path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
 int main(int argc, char **argv) {
-  if (argc != 4)
+  const bool encodes = argc > 1 && std::string(argv[1]) == "--encode";
+  argv += encodes;
+  if (argc - encodes != 4)
     return 2;
-  for (FormatKind kind :
-       {FormatKind::Q4_0, FormatKind::Q4_1, FormatKind::Q8_0, FormatKind::F16, FormatKind::BF16, FormatKind::Int8}) {
-    const Format &f = format(kind);
+  for (const Format &f : allFormats()) {
     if (std::string(argv[1]) != f.name)
       continue;
-    std::vector<char> raw = read(argv[2]), wanted = read(argv[3]);
-    size_t blocks = raw.size() / f.blockBytes, wrong = 0;
+    const std::vector<uint8_t> raw = read(argv[2]), wanted = read(argv[3]);
+    const size_t blocks = raw.size() / f.blockBytes;
     if (blocks == 0 || raw.size() % f.blockBytes || wanted.size() != blocks * f.blockElements * sizeof(float)) {
       std::printf("%s: %zu bytes of blocks and %zu bytes of values do not fit\n", f.name, raw.size(), wanted.size());
       return 1;
     }
-    std::vector<float> out(f.blockElements);
-    for (size_t b = 0; b < blocks; ++b) {
-      decodeBlock(f, reinterpret_cast<const uint8_t *>(raw.data()) + b * f.blockBytes, out.data());
-      for (size_t e = 0; e < out.size(); ++e)
-        wrong += std::memcmp(&out[e], wanted.data() + (b * out.size() + e) * sizeof(float), sizeof(float)) != 0;
+    std::vector<float> values(blocks * f.blockElements);
+    size_t wrong = 0;
+    if (encodes) {
+      std::memcpy(values.data(), wanted.data(), wanted.size());
+      std::vector<uint8_t> bytes(raw.size());
+      encodeRow(f, values, bytes.data());
+      for (size_t i = 0; i < raw.size(); ++i)
+        wrong += bytes[i] != raw[i];
+      std::printf("%s: %zu blocks encoded, %zu bytes differ\n", f.name, blocks, wrong);
+    } else {
+      for (size_t b = 0; b < blocks; ++b)
+        decodeBlock(f, raw.data() + b * f.blockBytes, values.data() + b * f.blockElements);
+      for (size_t e = 0; e < values.size(); ++e)
+        wrong += std::memcmp(&values[e], wanted.data() + e * sizeof(float), sizeof(float)) != 0;
+      std::printf("%s: %zu blocks, %zu values differ\n", f.name, blocks, wrong);
     }
-    std::printf("%s: %zu blocks, %zu values differ\n", f.name, blocks, wrong);
     return wrong != 0;
   }
   return 2;

@@ -29,7 +29,7 @@ func.func @matmul_q4_1_m1(%x: memref<?x?x8x4xi8> {tw.dims = ["M", "KB", 8, 4]}, 
     %e = tensor.empty() : tensor<1x16xf32>
     %acc0 = linalg.fill ins(%zero : f32) outs(%e : tensor<1x16xf32>) -> tensor<1x16xf32>
     %sum = scf.for %b = %c0 to %blocks step %c1 iter_args(%acc = %acc0) -> (tensor<1x16xf32>) {
-      %q = tile.load_nibbles %W[%g, %b] at 0 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
+      %q = tile.load_bits %W[%g, %b] at 0 width 4 items 0, 2 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
       %s = tile.load_field %W[%g, %b] at 256 : tensor<?x?x320xi8> -> tensor<16xf16>
       %mn = tile.load_field %W[%g, %b] at 288 : tensor<?x?x320xi8> -> tensor<16xf16>
       %xb = tensor.extract_slice %X[%row, %b, 0, 0] [1, 1, 8, 4] [1, 1, 1, 1] : tensor<?x?x8x4xi8> to tensor<1x8x4xi8>
@@ -91,7 +91,7 @@ func.func @matmul_q4_1_m8(%x: memref<?x?x8x4xi8> {tw.dims = ["M", "KB", 8, 4]}, 
     %e = tensor.empty() : tensor<8x16xf32>
     %acc0 = linalg.fill ins(%zero : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
     %sum = scf.for %b = %c0 to %blocks step %c1 iter_args(%acc = %acc0) -> (tensor<8x16xf32>) {
-      %q = tile.load_nibbles %W[%g, %b] at 0 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
+      %q = tile.load_bits %W[%g, %b] at 0 width 4 items 0, 2 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
       %s = tile.load_field %W[%g, %b] at 256 : tensor<?x?x320xi8> -> tensor<16xf16>
       %mn = tile.load_field %W[%g, %b] at 288 : tensor<?x?x320xi8> -> tensor<16xf16>
       %xb = tensor.extract_slice %X[%row, %b, 0, 0] [8, 1, 8, 4] [1, 1, 1, 1] : tensor<?x?x8x4xi8> to tensor<8x8x4xi8>
@@ -153,7 +153,7 @@ func.func @matmul_q4_1_m16(%x: memref<?x?x8x4xi8> {tw.dims = ["M", "KB", 8, 4]},
     %e = tensor.empty() : tensor<16x16xf32>
     %acc0 = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
     %sum = scf.for %b = %c0 to %blocks step %c1 iter_args(%acc = %acc0) -> (tensor<16x16xf32>) {
-      %q = tile.load_nibbles %W[%g, %b] at 0 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
+      %q = tile.load_bits %W[%g, %b] at 0 width 4 items 0, 2 : tensor<?x?x320xi8> -> tensor<8x16x4xi8>
       %s = tile.load_field %W[%g, %b] at 256 : tensor<?x?x320xi8> -> tensor<16xf16>
       %mn = tile.load_field %W[%g, %b] at 288 : tensor<?x?x320xi8> -> tensor<16xf16>
       %xb = tensor.extract_slice %X[%row, %b, 0, 0] [16, 1, 8, 4] [1, 1, 1, 1] : tensor<?x?x8x4xi8> to tensor<16x8x4xi8>

@@ -29,6 +29,8 @@ artifact::LayoutT toManifest(const LayoutDescriptor &layout) {
     out->source_bit = field.sourceBit;
     out->order = field.order;
     out->xor_mask = field.xorMask;
+    out->item_bits = field.itemBits;
+    out->shift = field.shift;
     for (const LayoutSplit &split : field.splits) {
       auto outSplit = std::make_unique<artifact::LayoutSplitT>();
       outSplit->extent = split.extent;

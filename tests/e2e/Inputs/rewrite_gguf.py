@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""half_norms.py IN.gguf OUT.gguf: the same model with its norm weights stored as f16."""
+"""rewrite_gguf.py IN.gguf OUT.gguf [ALIGNMENT]: the same model, with its norm weights stored as f16, or with its tensors as they are at
+multiples of another alignment (and of no larger power of two)."""
 import struct
 import sys
 
 F32, F16, STRING, ARRAY = 0, 1, 8, 9
 WIDTH = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # of metadata values
-ALIGNMENT = 32
+U32 = 4
 
 
 class Reader:
@@ -34,8 +35,8 @@ class Reader:
             self.at += WIDTH[kind]
 
 
-def padded(data):
-    return data + b"\0" * (-len(data) % ALIGNMENT)
+def padded(data, alignment=32):
+    return data + b"\0" * (-len(data) % alignment)
 
 
 def main():
@@ -48,6 +49,11 @@ def main():
         reader.string()
         reader.skip(reader.number("I"))
     head = data[: reader.at]
+    alignment = int(sys.argv[3]) if len(sys.argv) > 3 else None
+    if alignment:
+        key = b"general.alignment"
+        entry = struct.pack("<Q", len(key)) + key + struct.pack("<II", U32, alignment)
+        head = head[:16] + struct.pack("<Q", pairs + 1) + head[24:] + entry
     infos = []
     for _ in range(tensors):
         name, rank = reader.string(), reader.number("I")
@@ -56,16 +62,19 @@ def main():
     body = len(padded(data[: reader.at]))
     offsets = sorted(offset for _, _, _, offset in infos) + [len(data) - body]
     table = values = b""
+    start = len(padded(head + bytes(sum(24 + len(name) + 8 * len(dims) for name, dims, _, _ in infos)), alignment or 32))
     for name, dims, kind, offset in infos:
         raw = data[body + offset : body + offsets[offsets.index(offset) + 1]]
-        if name.endswith(b"norm.weight") and kind == F32:
+        if not alignment and name.endswith(b"norm.weight") and kind == F32:
             raw, kind = struct.pack(f"<{dims[0]}e", *struct.unpack_from(f"<{dims[0]}f", raw)), F16
-        values = padded(values)
+        values = padded(values, alignment or 32)
+        if alignment and (start + len(values)) % (2 * alignment) == 0:
+            values += bytes(alignment)
         table += struct.pack("<Q", len(name)) + name + struct.pack("<I", len(dims))
         table += struct.pack(f"<{len(dims)}QIQ", *dims, kind, len(values))
         values += raw
     with open(sys.argv[2], "wb") as file:
-        file.write(padded(head + table) + values)
+        file.write(padded(head + table, alignment or 32) + values)
 
 
 main()
