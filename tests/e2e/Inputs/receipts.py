@@ -10,7 +10,7 @@ page = open(f"{sys.argv[2]}/docs/receipts.md").read()
 source = open(f"{sys.argv[2]}/passes/api/Receipts.cpp").read()
 kinds = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|$", page.split("## Kinds")[1].split("## The JSON")[0], re.M))
 fields = set(re.findall(r"^\| `(\w+)` \|", page.split("## The JSON")[1], re.M))
-if kinds != dict(re.findall(r'^    \{"(\w+)", "(.*)"\},$', source, re.M)):
+if kinds != dict(re.findall(r'^    \{"(\w+)",\s+"(.*)"\},$', source, re.M)):
     sys.exit("error: the kinds of docs/receipts.md and of passes/api/Receipts.cpp differ")
 outcomes = collections.defaultdict(set)
 conditions = set()
