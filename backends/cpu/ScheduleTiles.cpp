@@ -268,15 +268,22 @@ private:
     return rewriteWithBudget(getOperation(), std::move(patterns), "folding slices", /*fold=*/false);
   }
 
-  /// What a loop carries, which becomes a vector where the loop sums up a contraction; not what a loop puts together
-  /// tile by tile (its counter selects what is written).
+  /// What a loop carries, which becomes a vector where the loop sums up a contraction and is an innermost one; not what
+  /// a loop puts together tile by tile (its counter selects what is written).
   static bool isAccumulator(Value value) {
     auto loop = value.getDefiningOp<scf::ForOp>();
     bool contracts = false;
     if (loop) {
       loop.getBody()->walk([&](vector::ContractionOp) { contracts = true; });
-      for (auto write : loop.getBody()->getOps<vector::TransferWriteOp>())
-        contracts &= llvm::all_of(write.getIndices(), [&](Value index) { return loop.isDefinedOutsideOfLoop(index); });
+      loop.getBody()->walk([&](LoopLikeOpInterface) { contracts = false; });
+      for (Operation &op : *loop.getBody()) {
+        ValueRange places;
+        if (auto write = dyn_cast<vector::TransferWriteOp>(op))
+          places = write.getIndices();
+        else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+          places = insert.getOffsets();
+        contracts &= llvm::all_of(places, [&](Value index) { return loop.isDefinedOutsideOfLoop(index); });
+      }
     }
     return isa<BlockArgument>(value) || contracts;
   }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bench_functions FILE --sizes 128,256,512: times each function of a file of MLIR, compiled for the CPU, with every
 // dynamic dimension of its arguments at each of the sizes. Arguments are small random numbers. A row is a size:
-// milliseconds in kernels, the shortest of some calls, and in brackets the growth since the size before.
+// milliseconds in kernels, the shortest of some calls, and in brackets the growth since the size before; with --memory
+// kilobytes of values between kernels, as a model's arena would hold them. A function with the attribute
+// bench.as_written is compiled without the passes that recognise and fuse.
+#include "passes/api/ProgramPlan.h"
 #include "tools/ExitCodes.h"
 #include "tools/functions/CompiledFunction.h"
 #include "tools/host/Host.h"
@@ -23,6 +26,8 @@ namespace {
 llvm::cl::opt<std::string> file(llvm::cl::Positional, llvm::cl::Required, llvm::cl::desc("FILE"));
 llvm::cl::list<int64_t> sizes("sizes", llvm::cl::CommaSeparated, llvm::cl::desc("Sizes of dynamic dimensions"));
 llvm::cl::opt<unsigned> threads("jobs", llvm::cl::desc("Threads that share a kernel's chunks"), llvm::cl::init(1));
+
+llvm::cl::opt<bool> memory("memory", llvm::cl::desc("Kilobytes between kernels instead of milliseconds"));
 
 /// Arguments of `function`, dynamic dimensions of size `size`.
 std::vector<reference::Tensor> argumentsOf(mlir::func::FuncOp function, int64_t size) {
@@ -61,6 +66,19 @@ std::optional<double> secondsOf(CompiledFunction &function, llvm::ArrayRef<refer
   return shortest;
 }
 
+/// Kilobytes of what one kernel leaves for another, once the function is compiled for the arguments' shapes.
+std::optional<double> kilobytesOf(CompiledFunction &function, llvm::ArrayRef<reference::Tensor> arguments) {
+  if (failed(function.run(arguments)))
+    return std::nullopt;
+  mlir::FailureOr<ProgramPlan> plan = planProgram(function.program());
+  if (failed(plan))
+    return std::nullopt;
+  uint64_t largest = 0; // that of the function itself, which holds those of what it calls
+  for (const auto &[each, planned] : *plan)
+    largest = std::max(largest, planned.size[ArenaRegion::Constant]);
+  return static_cast<double>(largest) / 1024;
+}
+
 ExitCode usage(const llvm::Twine &message) {
   llvm::WithColor::error(llvm::errs(), "bench_functions") << message << "\n";
   return Usage;
@@ -75,8 +93,8 @@ int main(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv, "Times compiled functions over sizes\n");
   // The linker in this process takes back what the command line has set.
   const std::vector<int64_t> wanted(sizes.begin(), sizes.end());
+  const bool inKilobytes = memory;
   FunctionOptions options;
-  options.firstStage = "simplify";
   options.threads = threads;
   if (wanted.empty() || llvm::any_of(wanted, [](int64_t size) { return size < 1; }))
     return usage("--sizes wants numbers of at least 1");
@@ -90,6 +108,7 @@ int main(int argc, char **argv) {
   std::vector<std::pair<mlir::func::FuncOp, std::unique_ptr<CompiledFunction>>> functions;
   llvm::outs() << llvm::formatv("{0,8}", "size");
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
+    options.firstStage = function->hasAttr("bench.as_written") ? "tile" : "simplify";
     auto compiled = CompiledFunction::create(*module, function.getName(), host.stages, none, options);
     if (failed(compiled))
       return WorkFailed;
@@ -101,12 +120,15 @@ int main(int argc, char **argv) {
   for (int64_t size : wanted) {
     llvm::outs() << llvm::formatv("{0,8}", size);
     for (auto [entry, last] : llvm::zip_equal(functions, before)) {
-      std::optional<double> seconds = secondsOf(*entry.second, argumentsOf(entry.first, size));
-      if (!seconds)
+      const std::vector<reference::Tensor> arguments = argumentsOf(entry.first, size);
+      std::optional<double> figure =
+          inKilobytes ? kilobytesOf(*entry.second, arguments) : secondsOf(*entry.second, arguments);
+      if (!figure)
         return WorkFailed;
-      std::string growth = last > 0 ? llvm::formatv("(x {0:F1})", *seconds / last).str() : "";
-      llvm::outs() << llvm::formatv(" {0,13:F3} ms {1,9}", *seconds * 1000, growth);
-      last = *seconds;
+      std::string growth = last > 0 ? llvm::formatv("(x {0:F1})", *figure / last).str() : "";
+      last = *figure;
+      llvm::outs() << llvm::formatv(" {0,13:F3} {1} {2,9}", *figure * (inKilobytes ? 1 : 1000),
+                                    inKilobytes ? "KB" : "ms", growth);
     }
     llvm::outs() << "\n";
   }

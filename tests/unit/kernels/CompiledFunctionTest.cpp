@@ -124,6 +124,13 @@ func.func @f(%x: tensor<?x?x?xf32>, %w: tensor<?x?xf32>, %bias: tensor<?xf32>) -
 }
 )";
 
+constexpr const char *kLinearAlone = R"(
+func.func @f(%x: tensor<?x?xf32>, %w: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %y = tw.linear %x, %w : tensor<?x?xf32>, tensor<?x?xf32> -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+)";
+
 constexpr const char *kGather = R"(
 func.func @f(%x: tensor<?x?x?x$T>, %ids: tensor<?xi32>) -> (tensor<?x?x?x$T>, tensor<?x?x?xf32>) {
   %t = tw.transpose %x perm [0, 2, 1] : tensor<?x?x?x$T> -> tensor<?x?x?x$T>
@@ -249,6 +256,9 @@ TEST(CompiledFunction, LinearByAPackedWeight) {
                         {{1, 2, 0}, {3, 0}, {3}},
                         {{1, 2, 5}, {0, 5}, {0}}})
     expectAgreement(kLinear, shapes, 1e-5);
+  // What is put together block by block is the whole result of a chunk, and nothing comes behind it.
+  for (Shapes shapes : {Shapes{{1, 64}, {64, 64}}, {{1, 256}, {16, 256}}, {{2, 96}, {32, 96}}, {{5, 64}, {48, 64}}})
+    expectAgreement(kLinearAlone, shapes, 1e-5);
 }
 
 TEST(CompiledFunction, GatherByManyIdsOfAPackedWeight) {
