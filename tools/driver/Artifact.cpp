@@ -52,8 +52,12 @@ int writeArtifact(Session &session, MutableArrayRef<ClassProgram> classes, Array
   FailureOr<ProgramTables> tables = describeStates(packed, entry, manifest);
   if (failed(tables))
     return WorkFailed;
-  if (int code = report(packWeights(packed, session.graph(), folder.file("model.tww"), manifest, *tables), WorkFailed))
+  NanCounter nans(session.context());
+  if (int code =
+          report(packWeights(packed, session.graph(), folder.file("model.tww"), manifest, *tables, nans), WorkFailed))
     return code;
+  progress.done();
+  nans.warn(session.graph().path());
 
   std::vector<ObjectBytes> objects;
   std::vector<std::string> entries;

@@ -10,6 +10,7 @@
 #include "passes/api/Stages.h"
 #include "runtime/api/ArtifactFiles.h"
 #include "runtime/api/artifact_generated.h"
+#include "tools/driver/NanCounter.h"
 #include "tools/driver/OutputFolder.h"
 #include "tools/driver/Session.h"
 #include "tools/driver/step/CompiledStep.h"
@@ -49,9 +50,9 @@ mlir::FailureOr<ProgramTables> describeStates(mlir::ModuleOp module, llvm::Strin
 llvm::LogicalResult checkTables(mlir::ModuleOp module, llvm::StringRef entry, const artifact::ManifestT &manifest);
 
 /// Packs every weight of `module` (after the tile stage) into `path`, in the order of the manifest's table, which it
-/// fills together with `tables`.
+/// fills together with `tables`; `nans` looks at each.
 llvm::Error packWeights(mlir::ModuleOp module, const GraphFile &graph, const std::string &path,
-                        artifact::ManifestT &manifest, ProgramTables &tables);
+                        artifact::ManifestT &manifest, ProgramTables &tables, NanCounter &nans);
 
 /// Called behind each graph-level stage.
 using StageObserver = llvm::function_ref<void(llvm::StringRef stage, mlir::ModuleOp module)>;

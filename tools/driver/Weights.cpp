@@ -120,9 +120,11 @@ FailureOr<ProgramTables> describeStates(ModuleOp module, StringRef entry, artifa
 }
 
 /// The layout of weights that stay as stored: floats of up to 32 bits.
-static LayoutDescriptor rawLayout(StringRef element, unsigned bits) {
+static LayoutDescriptor rawLayout(Type number) {
+  const unsigned bits = number.getIntOrFloatBitWidth();
   LayoutDescriptor layout;
-  layout.name = "raw_" + element.str();
+  layout.name = "raw_";
+  llvm::raw_string_ostream(layout.name) << number;
   layout.blockElements = 1;
   layout.blockBytes = bits / 8;
   layout.rowsPerGroup = 1;
@@ -134,7 +136,7 @@ static LayoutDescriptor rawLayout(StringRef element, unsigned bits) {
 }
 
 llvm::Error packWeights(ModuleOp module, const GraphFile &graph, const std::string &path, artifact::ManifestT &manifest,
-                        ProgramTables &tables) {
+                        ProgramTables &tables, NanCounter &nans) {
   auto failed = [&](StringRef name, const Twine &message) {
     return llvm::createStringError(llvm::Twine(graph.path()) + ": weight '" + name + "': " + message);
   };
@@ -153,19 +155,20 @@ llvm::Error packWeights(ModuleOp module, const GraphFile &graph, const std::stri
     LayoutDescriptor layout;
     SmallVector<int64_t> shape;
     std::string element;
+    Type number;
     if (auto packed = global->getAttrOfType<TypeAttr>("tw.element")) {
-      layout = cast<StorageType>(packed.getValue()).getLayout();
+      number = packed.getValue();
+      layout = cast<StorageType>(number).getLayout();
       llvm::append_range(shape, cast<DenseI64ArrayAttr>(global->getAttr("tw.shape")).asArrayRef());
-      llvm::raw_string_ostream(element) << packed.getValue();
     } else {
       auto type = cast<RankedTensorType>(global.getType());
-      Type number = type.getElementType();
+      number = type.getElementType();
       if (!(number.isF32() || number.isF16() || number.isBF16()))
         return failed(name, "is not multiplied and not of f32, f16 or bf16; there is no layout for it");
       llvm::append_range(shape, type.getShape());
-      llvm::raw_string_ostream(element) << number;
-      layout = rawLayout(element, number.getIntOrFloatBitWidth());
+      layout = rawLayout(number);
     }
+    llvm::raw_string_ostream(element) << number;
     RowPermutation permutation;
     if (const graph::RowPermutation *rows = stored->row_permutation()) {
       permutation.dims.assign(rows->dims()->begin(), rows->dims()->end());
@@ -177,6 +180,7 @@ llvm::Error packWeights(ModuleOp module, const GraphFile &graph, const std::stri
       columns *= extent;
     CompileSpan span("pack weight", name);
     ArrayRef<uint8_t> bytes = graph.weights().bytes(which);
+    nans.look(name, number, bytes);
     WeightsFile::Placed placed;
     if (Outcome added = file.add(layout, rows, columns, permutation.dims.empty() ? nullptr : &permutation, bytes.data(),
                                  bytes.size(), placed);

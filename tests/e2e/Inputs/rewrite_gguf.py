@@ -77,4 +77,5 @@ def main():
         file.write(padded(head + table, alignment or 32) + values)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -83,11 +83,11 @@ TEST(DeepGraphs, ManyOperandsAndManyResults) {
   onStack(stackBytes, [] {
     Graph graph;
     SmallVector<Value> parts, results;
-    for (int64_t i = 0; i < 5000; ++i)
+    for (int64_t i = 0; i < 100000; ++i)
       parts.push_back(graph.main.getArgument(i % 2));
     results.push_back(tw::ConcatOp::create(
         graph.b, RankedTensorType::get({ShapedType::kDynamic, 8}, graph.b.getF32Type()), 0, parts));
-    for (int64_t i = 0; i < 5000; ++i)
+    for (int64_t i = 0; i < 100000; ++i)
       results.push_back(tw::NegOp::create(graph.b, graph.main.getArgument(i % 2)));
     graph.finish(results);
     EXPECT_TRUE(succeeded(graph.run("simplify", "fuse")));
