@@ -187,17 +187,18 @@ private:
   Error bindWeights() {
     TensorFinder finder(family, source);
     for (const WeightRule &rule : family.weights)
-      if (Error error = finder.find(rule, -1, *result.global, result.weights[rule.name]))
+      if (Error error = finder.find(rule, *result.global, result.weights[rule.name]))
         return error;
     for (const WeightRule &rule : family.weights)
       if (!rule.otherwise.empty() && !result.weights[rule.name].tensor) {
         result.weights[rule.name] = result.weights[rule.otherwise];
-        finder.standIn(rule, result.weights[rule.name]);
+        if (Error error = finder.standIn(rule, *result.global, result.weights[rule.name]))
+          return error;
       }
     result.layerWeights.resize(result.layerScopes.size());
     for (int64_t layer = 0; layer < static_cast<int64_t>(result.layerScopes.size()); ++layer)
       for (const WeightRule &rule : family.layerWeights)
-        if (Error error = finder.find(rule, layer, result.layerScopes[layer], result.layerWeights[layer][rule.name]))
+        if (Error error = finder.find(rule, result.layerScopes[layer], result.layerWeights[layer][rule.name]))
           return error;
     return finder.finish();
   }

@@ -25,10 +25,18 @@ public:
       : family(family), binding(binding), builder(builder) {}
 
   Error run() {
-    for (const FunctionRule &rule : family.functions)
+    for (const FunctionRule &rule : family.functions) {
+      Expected<bool> isThere = rule.perLayer ? Expected<bool>(true) : isFunction(rule, -1);
+      if (!isThere)
+        return isThere.takeError();
+      if (!*isThere)
+        continue;
       if (Error error = rule.perLayer ? emitPerLayer(rule) : emitFunction(rule, rule.name, -1))
         return error;
+    }
     builder.setEntry(family.entry);
+    if (!family.encodeEntry.empty())
+      builder.setEncodeEntry(family.encodeEntry);
     return Error::success();
   }
 
@@ -36,6 +44,13 @@ private:
   using Values = StringMap<ValueId>;
 
   Error fail(const Twine &what) const { return badInput("family " + quoted(family.name) + ": " + what); }
+
+  Expected<bool> isFunction(const FunctionRule &rule, int64_t layer) const {
+    Expected<bool> isThere = evaluateCondition(rule.condition, binding.scope(layer));
+    if (!isThere)
+      return fail("function " + quoted(rule.name) + ": " + toString(isThere.takeError()));
+    return isThere;
+  }
 
   /// What two layers must agree in to share a function.
   std::string layerKey(const FunctionRule &rule, int64_t layer) const {
@@ -50,6 +65,13 @@ private:
     std::map<std::string, FunctionBuilder *> made;
     std::vector<FunctionBuilder *> &byLayer = layerFunctions[rule.name];
     for (int64_t layer = 0; layer < binding.layerCount(); ++layer) {
+      Expected<bool> isThere = isFunction(rule, layer);
+      if (!isThere)
+        return isThere.takeError();
+      if (!*isThere) {
+        byLayer.push_back(nullptr);
+        continue;
+      }
       FunctionBuilder *&function = made[layerKey(rule, layer)];
       if (!function) {
         std::string name = made.size() == 1 ? rule.name : rule.name + "_" + std::to_string(made.size() - 1);
@@ -71,18 +93,33 @@ private:
     });
   }
 
+  /// What an argument or result stands for, and the layer whose scope is its own.
+  using Text = std::pair<std::string, int64_t>;
+
+  /// Once, or for each layer whose condition holds.
+  Expected<std::vector<Text>> textsOf(const NamedRule &named, const FunctionRule &rule, int64_t layer) const {
+    std::vector<Text> texts;
+    for (int64_t i = 0, e = named.eachLayer ? binding.layerCount() : 1; i < e; ++i) {
+      const int64_t own = named.eachLayer ? i : layer;
+      Expected<bool> isThere = evaluateCondition(named.condition, binding.scope(own));
+      if (!isThere)
+        return fail("function " + quoted(rule.name) + ", " + quoted(named.text) + ": " + toString(isThere.takeError()));
+      if (*isThere)
+        texts.emplace_back(named.eachLayer ? withLayer(named.text, i) : named.text, own);
+    }
+    return texts;
+  }
+
   Error emitFunction(const FunctionRule &rule, StringRef name, int64_t layer) {
     current = &builder.addFunction(name);
     Values scope;
     for (const NamedRule &argument : rule.arguments) {
-      Expected<bool> isThere = evaluateCondition(argument.condition, binding.scope(layer));
-      if (!isThere)
-        return fail("function " + quoted(rule.name) + ", argument " + quoted(argument.text) + ": " +
-                    toString(isThere.takeError()));
-      for (int64_t i = 0, e = !*isThere ? 0 : argument.eachLayer ? binding.layerCount() : 1; i < e; ++i) {
-        std::string text = argument.eachLayer ? withLayer(argument.text, i) : argument.text;
+      Expected<std::vector<Text>> texts = textsOf(argument, rule, layer);
+      if (!texts)
+        return texts.takeError();
+      for (const auto &[text, own] : *texts) {
         auto [argumentName, typeText] = StringRef(text).split(':');
-        Expected<ValueType> type = readType(typeText, layer);
+        Expected<ValueType> type = readType(typeText, own);
         if (!type)
           return fail("function " + quoted(rule.name) + ", argument " + quoted(text) + ": " +
                       toString(type.takeError()));
@@ -106,12 +143,10 @@ private:
     std::vector<ValueId> values;
     std::vector<std::string> names;
     for (const NamedRule &result : rule.results) {
-      Expected<bool> isThere = evaluateCondition(result.condition, binding.scope(layer));
-      if (!isThere)
-        return fail("function " + quoted(rule.name) + ", result " + quoted(result.text) + ": " +
-                    toString(isThere.takeError()));
-      for (int64_t i = 0, e = !*isThere ? 0 : result.eachLayer ? binding.layerCount() : 1; i < e; ++i) {
-        std::string resultName = result.eachLayer ? withLayer(result.text, i) : result.text;
+      Expected<std::vector<Text>> texts = textsOf(result, rule, layer);
+      if (!texts)
+        return texts.takeError();
+      for (auto &[resultName, own] : *texts) {
         auto value = scope.find(resultName);
         if (value == scope.end())
           return fail("function " + quoted(rule.name) + ": unknown result " + quoted(resultName));
@@ -220,7 +255,7 @@ private:
     std::string place = "function " + quoted(rule.name) + ", call of " + quoted(op.callee);
     auto functions = layerFunctions.find(op.callee);
     auto callee = find_if(family.functions, [&](const FunctionRule &f) { return f.name == op.callee; });
-    if (functions == layerFunctions.end() || callee == family.functions.end() || layer < 0)
+    if (functions == layerFunctions.end() || callee == family.functions.end() || layer < 0 || !functions->second[layer])
       return fail(place + ": wanted a per_layer function described before, called inside each_layer");
     std::vector<ValueId> operands;
     for (const std::vector<std::string> &group : op.operandGroups)

@@ -123,7 +123,8 @@ static bool fromJSON(const json::Value &value, TensorRule &rule, Path path) {
   }
   ObjectMapper mapper(value, path);
   if (!mapper || !mapper.map("tensor", rule.tensor) || !mapper.mapOptional("from", rule.from) ||
-      !mapper.mapOptional("of", rule.of) || !mapper.map("row_permutation", rule.permutation))
+      !mapper.mapOptional("of", rule.of) || !mapper.mapOptional("stored", rule.stored) ||
+      !mapper.map("row_permutation", rule.permutation))
     return false;
   if (rule.from.empty() != rule.of.empty() || (rule.permutation && !rule.of.empty())) {
     path.report("expected both from and of, or neither, and no row_permutation beside them");
@@ -222,8 +223,9 @@ static bool fromJSON(const json::Value &value, NamedRule &rule, Path path) {
 static bool fromJSON(const json::Value &value, FunctionRule &rule, Path path) {
   ObjectMapper mapper(value, path);
   return mapper && mapper.map("name", rule.name) && mapper.mapOptional("per_layer", rule.perLayer) &&
-         mapper.map("arguments", rule.arguments) && mapper.mapOptional("weights", rule.weights) &&
-         mapper.map("body", rule.body) && mapper.map("results", rule.results);
+         mapCondition(*value.getAsObject(), "if", rule.condition, path) && mapper.map("arguments", rule.arguments) &&
+         mapper.mapOptional("weights", rule.weights) && mapper.map("body", rule.body) &&
+         mapper.map("results", rule.results);
 }
 
 static bool fromJSON(const json::Value &value, TokenizerFlag &flag, Path path) {
@@ -306,7 +308,8 @@ static bool fromJSON(const json::Value &value, Family &family, Path path) {
       !mapper.mapOptional("option_rules", family.optionRules) ||
       !mapper.mapOptional("requirements", family.requirements) || !mapper.map("weights", family.weights) ||
       !mapper.map("layers", family.layers) || !mapper.map("layer_weights", family.layerWeights) ||
-      !mapper.map("entry", family.entry) || !mapper.mapOptional("context_length", family.contextLength) ||
+      !mapper.map("entry", family.entry) || !mapper.mapOptional("encode_entry", family.encodeEntry) ||
+      !mapper.mapOptional("context_length", family.contextLength) ||
       !mapper.mapOptional("vocabulary_size", family.vocabularySize) || !mapper.map("functions", family.functions) ||
       !mapper.map("tokenizer", family.tokenizer))
     return false;
@@ -314,6 +317,17 @@ static bool fromJSON(const json::Value &value, Family &family, Path path) {
   if (const json::Object *symbols = root.getObject("symbols"))
     for (const auto &[name, about] : *symbols)
       family.symbols.push_back(StringRef(name).str());
+  if (const json::Object *generation = root.getObject("generation"))
+    for (const auto &[name, expression] : *generation) {
+      if (!is_contained({"decoder_start_id", "forced_bos_id", "forced_eos_id", "bad_ids"}, StringRef(name)) ||
+          !expression.getAsString()) {
+        path.field("generation")
+            .field(StringRef(name))
+            .report("expected an expression of a field of the graph's table");
+        return false;
+      }
+      family.generation.emplace_back(StringRef(name).str(), expression.getAsString()->str());
+    }
   if (const json::Object *names = root.getObject("names"))
     if (!readNames(*names, "gguf", SourceKind::Gguf, family, path.field("names")) ||
         !readNames(*names, "config", SourceKind::Config, family, path.field("names")))

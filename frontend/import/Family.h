@@ -14,17 +14,23 @@
 //                 value, {@name} the metadata key that it is read from
 //   weights, layer_weights
 //                 of the model and of each layer: name, shape, `if` it is there, `optional` or another in its place
-//   names         for each kind of file, which tensor (or part of one) a weight is
-//   macros        lists of ops that bodies use: {"macro": NAME, ...} stands for the ops of NAME with $key replaced
-//   functions     arguments, ops by string names, results; a function `per_layer` is made once for each set of layers
-//                 whose weights have equal types and whose options are equal, and takes its weights as arguments
+//   names         for each kind of file, which tensor (or part of one) a weight is; "{expression}" in a name is its
+//   value macros        lists of ops that bodies use: {"macro": NAME, ...} stands for the ops of NAME with $key
+//   replaced functions     arguments, ops by string names, results; a function `per_layer` is made once for each set of
+//   layers
+//                 whose weights have equal types and whose options are equal, and takes its weights as arguments; with
+//                 `if` for some of the layers only
+//   entry, encode_entry
+//                 the functions that the runtime calls: the step, and what reads sources
+//   generation    how the model's texts are generated, as expressions: decoder_start_id, forced_bos_id, forced_eos_id
+//                 (-1: none), bad_ids (a list)
 //   tokenizer     which metadata key each field of the graph's tokenizer comes from
 //
 // Conditions (`if`), dimensions, and attributes and options that start with "=" are expressions over parameters and
 // options (see Expression.h), and over `gguf` and `config`, of which one is 1. A dimension may also be one of the
 // description's symbols, or "?". An operand "name?" is left out where that weight is absent; "@name" is a weight of the
-// model, loaded by the function itself. "{layer}" stands for the layer's number inside "each_layer" and in tensors'
-// names. C++ knows this form, and no family and no op.
+// model, loaded by the function itself. "{layer}" stands for the layer's number inside "each_layer". C++ knows this
+// form, and no family and no op.
 #ifndef TILEWRIGHT_FRONTEND_IMPORT_FAMILY_H
 #define TILEWRIGHT_FRONTEND_IMPORT_FAMILY_H
 
@@ -82,9 +88,10 @@ struct PermutationRule {
 
 /// Where a weight lies in one kind of file.
 struct TensorRule {
-  std::string tensor; ///< its name, with {layer}
-  std::string from;   ///< of a part: the first row, an expression
-  std::string of;     ///< of a part: the rows of the whole, an expression
+  std::string tensor;              ///< its name, with {expressions}
+  std::string from;                ///< of a part: the first row, an expression
+  std::string of;                  ///< of a part: the rows of the whole, an expression
+  std::vector<std::string> stored; ///< its shape where that is another than the weight's, of as many elements
   std::optional<PermutationRule> permutation;
 };
 
@@ -125,6 +132,7 @@ struct NamedRule {
 struct FunctionRule {
   std::string name;
   bool perLayer = false;
+  std::string condition; ///< expression, of the layer if `perLayer`, or empty
   std::vector<NamedRule> arguments;
   std::vector<std::string> weights; ///< "name" or "name?", arguments after the others
   std::vector<OpRule> body;
@@ -164,9 +172,10 @@ struct Family {
   std::string layers; ///< expression
   std::vector<WeightRule> layerWeights;
   std::vector<std::string> symbols;
-  std::string entry;
-  std::string contextLength;  ///< expression, or empty
-  std::string vocabularySize; ///< expression, or empty: the tokenizer's tokens
+  std::string entry, encodeEntry;
+  std::vector<std::pair<std::string, std::string>> generation; ///< fields of the graph's table and expressions
+  std::string contextLength;                                   ///< expression, or empty
+  std::string vocabularySize;                                  ///< expression, or empty: the tokenizer's tokens
   std::vector<FunctionRule> functions;
   std::optional<TokenizerRule> tokenizer;
 

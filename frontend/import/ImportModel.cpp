@@ -77,6 +77,42 @@ Expected<uint32_t> evaluate32(StringRef expression, StringRef what, const ModelS
   return static_cast<uint32_t>(*value);
 }
 
+Error setGeneration(const ModelSource &source, const Family &family, const Binding &binding, GraphBuilder &builder) {
+  if (family.generation.empty())
+    return Error::success();
+  graph::GenerationT generation;
+  auto add = [&](StringRef name, const Value &value) -> bool {
+    if (name == "bad_ids") {
+      const ValueList *ids = std::get_if<ValueList>(&value);
+      for (const Value &id : ids ? *ids : ValueList()) {
+        const int64_t *number = std::get_if<int64_t>(&id);
+        if (!number || *number < 0 || *number > INT32_MAX)
+          return false;
+        generation.bad_ids.push_back(static_cast<int32_t>(*number));
+      }
+      return ids;
+    }
+    const int64_t *number = std::get_if<int64_t>(&value);
+    int32_t &field = name == "decoder_start_id" ? generation.decoder_start_id
+                     : name == "forced_bos_id"  ? generation.forced_bos_id
+                                                : generation.forced_eos_id;
+    if (!number || *number < -1 || *number > INT32_MAX)
+      return false;
+    field = static_cast<int32_t>(*number);
+    return true;
+  };
+  for (const auto &[name, expression] : family.generation) {
+    Expected<Value> value = evaluate(expression, binding.scope(-1));
+    if (!value)
+      return value.takeError();
+    if (!add(name, *value))
+      return badInput(source.path() + ": " + name + ": found " + spell(*value) + ", wanted " +
+                      (name == "bad_ids" ? "a list of tokens" : "a token, or -1 for none"));
+  }
+  builder.setGeneration(std::move(generation));
+  return Error::success();
+}
+
 /// All of a graph but its tokenizer.
 Error buildGraph(const ModelSource &source, const Family &family, const Binding &binding, StringRef prefix,
                  GraphBuilder &builder) {
@@ -99,6 +135,8 @@ Error buildGraph(const ModelSource &source, const Family &family, const Binding 
       return vocabulary.takeError();
     builder.setVocabularySize(*vocabulary);
   }
+  if (Error error = setGeneration(source, family, binding, builder))
+    return error;
   addWeights(source, family, binding, prefix, builder);
   return emitFunctions(family, binding, builder);
 }

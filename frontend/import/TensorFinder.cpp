@@ -6,6 +6,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <functional>
+#include <numeric>
+
 using namespace llvm;
 
 namespace tilewright {
@@ -35,7 +38,26 @@ std::string TensorFinder::spellShape(ArrayRef<std::string> dims, ArrayRef<int64_
   return shape + "]" + notes + (notes.empty() ? "" : ")");
 }
 
-Error TensorFinder::find(const WeightRule &rule, int64_t layer, const Scope &scope, BoundWeight &weight) {
+Expected<std::string> TensorFinder::nameOf(const WeightRule &rule, StringRef text, const Scope &scope) const {
+  std::string name;
+  while (!text.empty()) {
+    auto [before, rest] = text.split('{');
+    name += before;
+    if (before.size() == text.size())
+      break;
+    auto [expression, after] = rest.split('}');
+    Expected<Value> value = evaluate(expression, scope);
+    if (!value)
+      return badInput("family " + quoted(family.name) + ": weight " + quoted(rule.name) + ": " +
+                      toString(value.takeError()));
+    const std::string *word = std::get_if<std::string>(&*value);
+    name += word ? *word : spell(*value);
+    text = after;
+  }
+  return name;
+}
+
+Error TensorFinder::find(const WeightRule &rule, const Scope &scope, BoundWeight &weight) {
   Expected<bool> wanted = evaluateCondition(rule.condition, scope);
   Expected<bool> optional = wanted && *wanted ? evaluateCondition(rule.optional, scope) : Expected<bool>(false);
   if (!wanted || !optional)
@@ -48,7 +70,7 @@ Error TensorFinder::find(const WeightRule &rule, int64_t layer, const Scope &sco
     return *optional ? Error::success()
                      : badInput("family " + quoted(family.name) + ": weight " + quoted(rule.name) +
                                 " has no tensor in this kind of file");
-  std::vector<std::string> storedDims = rule.shape;
+  std::vector<std::string> storedDims = place->stored.empty() ? rule.shape : place->stored;
   if (!place->of.empty())
     storedDims.front() = place->of;
   Expected<SmallVector<int64_t, 4>> shape = sizes(rule, rule.shape, scope);
@@ -56,7 +78,10 @@ Error TensorFinder::find(const WeightRule &rule, int64_t layer, const Scope &sco
   if (!shape || !stored)
     return joinErrors(shape.takeError(), stored.takeError());
 
-  std::string name = withLayer(place->tensor, layer);
+  Expected<std::string> placeName = nameOf(rule, place->tensor, scope);
+  if (!placeName)
+    return placeName.takeError();
+  const std::string &name = *placeName;
   const SourceTensor *tensor = source.findTensor(name);
   if (!tensor) {
     if (!*optional && used.insert(name).second)
@@ -76,6 +101,12 @@ Error TensorFinder::find(const WeightRule &rule, int64_t layer, const Scope &sco
     problems.push_back("unsupported quantisation " + tensor->storage + " of tensor " + name);
     return Error::success();
   }
+  const auto elements = [](ArrayRef<int64_t> sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+  };
+  if (!place->stored.empty() && (elements(*shape) != elements(*stored) || !place->of.empty()))
+    return badInput("family " + quoted(family.name) + ": weight " + quoted(rule.name) + ": found a stored shape of " +
+                    Twine(elements(*stored)) + " elements, wanted " + Twine(elements(*shape)) + " and no part");
   weight.tensor = tensor;
   weight.name = name;
   weight.shape = *shape;
@@ -104,14 +135,18 @@ Error TensorFinder::find(const WeightRule &rule, int64_t layer, const Scope &sco
   return Error::success();
 }
 
-void TensorFinder::standIn(const WeightRule &rule, const BoundWeight &weight) {
+Error TensorFinder::standIn(const WeightRule &rule, const Scope &scope, const BoundWeight &weight) {
   const std::optional<TensorRule> &place = rule.tensor[source.kind()];
-  const SourceTensor *tensor = place ? source.findTensor(place->tensor) : nullptr;
+  Expected<std::string> name = place ? nameOf(rule, place->tensor, scope) : Expected<std::string>("");
+  if (!name)
+    return name.takeError();
+  const SourceTensor *tensor = place ? source.findTensor(*name) : nullptr;
   if (!tensor || !weight.tensor || !used.insert(tensor->name).second)
-    return;
+    return Error::success();
   if (source.bytes(*tensor) != source.bytes(*weight.tensor))
     problems.push_back("tensor " + quoted(tensor->name) + ": found, but " + quoted(weight.name) +
                        " stands in its place, and they differ");
+  return Error::success();
 }
 
 /// "model.layers.{layer}.x" of "model.layers.7.x".

@@ -14,10 +14,10 @@ public:
   TensorFinder(const Family &family, const ModelSource &source) : family(family), source(source) {}
 
   /// Fills `weight` if its tensor is there. The error is for mistakes of the description alone.
-  llvm::Error find(const WeightRule &rule, int64_t layer, const Scope &scope, BoundWeight &weight);
+  llvm::Error find(const WeightRule &rule, const Scope &scope, BoundWeight &weight);
 
   /// `weight` stands for `rule`'s, which is absent; a tensor that has its name all the same must be a copy.
-  void standIn(const WeightRule &rule, const BoundWeight &weight);
+  llvm::Error standIn(const WeightRule &rule, const Scope &scope, const BoundWeight &weight);
 
   /// One error for all that does not fit, tensors without a place among it.
   llvm::Error finish();
@@ -25,6 +25,8 @@ public:
 private:
   llvm::Expected<llvm::SmallVector<int64_t, 4>> sizes(const WeightRule &rule, llvm::ArrayRef<std::string> dims,
                                                       const Scope &scope) const;
+  /// The name of a tensor: `text` with its expressions replaced by their values.
+  llvm::Expected<std::string> nameOf(const WeightRule &rule, llvm::StringRef text, const Scope &scope) const;
   std::string spellShape(llvm::ArrayRef<std::string> dims, llvm::ArrayRef<int64_t> sizes) const;
 
   const Family &family;

@@ -31,33 +31,37 @@ public:
   ModelRun(LogitsModel &model, const SafetensorsFile &io, const llvm::json::Object &errors)
       : model(model), io(io), errors(errors) {}
 
-  /// Logits of each token.
+  /// Logits of each token; of an encoder-decoder those of its text behind what it reads.
   llvm::Error prefill(const std::string &part) {
     std::optional<GoldenTensor> ids = values(part + ".input_ids"), positions = values(part + ".position_ids"),
-                                mask = values(part + ".attention_mask"), logits = values(part + ".logits");
+                                mask = values(part + ".attention_mask"), types = values(part + ".token_type_ids"),
+                                texts = values(part + ".decoder_input_ids"), logits = values(part + ".logits");
     if (!ids)
       return llvm::Error::success();
     if (!logits)
       return llvm::createStringError(part + ".logits is not there");
-    const int64_t batch = ids->shape[0], length = ids->shape[1];
     const double limit = limitOf(part + ".logits", *logits);
-    for (int64_t b = 0; b < batch; ++b) {
-      std::vector<int32_t> tokens;
-      std::vector<int64_t> places;
-      for (int64_t t = b * length; t < (b + 1) * length; ++t) {
-        if (mask && !mask->integers[t])
-          continue;
-        if (positions && positions->integers[t] != static_cast<int64_t>(tokens.size()))
+    for (int64_t b = 0; b < ids->shape[0]; ++b) {
+      Row row = rowOf(*ids, mask, b);
+      for (auto [i, place] : llvm::enumerate(row.places))
+        if (positions && positions->integers[place] != static_cast<int64_t>(i))
           return llvm::createStringError(part + ".position_ids do not count the tokens");
-        tokens.push_back(static_cast<int32_t>(ids->integers[t]));
-        places.push_back(t);
-      }
+      driver::RowInputs inputs;
+      if (types)
+        for (int64_t place : row.places)
+          inputs["token_type_ids"].push_back(static_cast<int32_t>(types->integers[place]));
       if (llvm::Error error = model.reset())
         return error;
-      llvm::Expected<std::vector<double>> found = model.step(tokens);
+      if (texts) {
+        if (llvm::Error error = model.encode(row.tokens, inputs))
+          return error;
+        row = rowOf(*texts, std::nullopt, b);
+        inputs.clear();
+      }
+      llvm::Expected<std::vector<double>> found = model.step(row.tokens, /*lastOnly=*/false, inputs);
       if (!found)
         return found.takeError();
-      for (auto [i, place] : llvm::enumerate(places))
+      for (auto [i, place] : llvm::enumerate(row.places))
         if (llvm::Error error = compareRow(part, *found, i, *logits, place, limit))
           return error;
     }
@@ -67,20 +71,23 @@ public:
   /// Tokens chosen greedily, and the logits that they were chosen by.
   llvm::Error generate(const std::string &part) {
     std::optional<GoldenTensor> prompts = values(part + ".prompt_ids"), mask = values(part + ".attention_mask"),
-                                ids = values(part + ".new_ids"), logits = values(part + ".step_logits");
+                                ids = values(part + ".new_ids"), logits = values(part + ".step_logits"),
+                                texts = values("plain.decoder_input_ids"); // which begin as all texts do
     if (!prompts)
       return llvm::Error::success();
     if (!ids || !logits)
       return llvm::createStringError(part + ".new_ids or .step_logits is not there");
-    const int64_t batch = prompts->shape[0], length = prompts->shape[1], steps = ids->shape[1];
+    const int64_t batch = prompts->shape[0], steps = ids->shape[1];
     const double limit = limitOf("plain.logits", *logits);
     for (int64_t b = 0; b < batch; ++b) {
-      std::vector<int32_t> tokens;
-      for (int64_t t = b * length; t < (b + 1) * length; ++t)
-        if (!mask || mask->integers[t])
-          tokens.push_back(static_cast<int32_t>(prompts->integers[t]));
+      std::vector<int32_t> tokens = rowOf(*prompts, mask, b).tokens;
       if (llvm::Error error = model.reset())
         return error;
+      if (texts) {
+        if (llvm::Error error = model.encode(tokens))
+          return error;
+        tokens = {static_cast<int32_t>(texts->integers.front())};
+      }
       for (int64_t step = 0; step < steps; ++step) {
         llvm::Expected<std::vector<double>> found = model.step(tokens, /*lastOnly=*/true);
         if (!found)
@@ -102,6 +109,22 @@ public:
   const std::string &text() const { return passed; }
 
 private:
+  /// The tokens of a batch entry that are no padding, and where they stand.
+  struct Row {
+    std::vector<int32_t> tokens;
+    std::vector<int64_t> places;
+  };
+  static Row rowOf(const GoldenTensor &ids, const std::optional<GoldenTensor> &mask, int64_t b) {
+    Row row;
+    for (int64_t place = b * ids.shape[1]; place < (b + 1) * ids.shape[1]; ++place) {
+      if (mask && !mask->integers[place])
+        continue;
+      row.tokens.push_back(static_cast<int32_t>(ids.integers[place]));
+      row.places.push_back(place);
+    }
+    return row;
+  }
+
   std::optional<GoldenTensor> values(const std::string &name) const {
     auto tensor = io.tensors.find(name);
     return tensor == io.tensors.end() ? std::nullopt : std::optional(tensorValues(tensor->second));
