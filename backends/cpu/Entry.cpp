@@ -94,11 +94,10 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
     base = byteOffset(base, bytes);
   }
 
-  static const std::pair<StringRef, size_t> inputs[] = {{"tokens", offsetof(tw_abi_step, tokens)},
-                                                        {"positions", offsetof(tw_abi_step, positions)},
-                                                        {"row_start", offsetof(tw_abi_step, row_start)},
-                                                        {"kv_len", offsetof(tw_abi_step, kv_len)},
-                                                        {"logit_rows", offsetof(tw_abi_step, logit_ids)}};
+  static const std::pair<StringRef, size_t> inputs[] = {
+      {"tokens", offsetof(tw_abi_step, tokens)},        {"positions", offsetof(tw_abi_step, positions)},
+      {"row_start", offsetof(tw_abi_step, row_start)},  {"kv_len", offsetof(tw_abi_step, kv_len)},
+      {"logit_rows", offsetof(tw_abi_step, logit_ids)}, {"source_len", offsetof(tw_abi_step, source_len)}};
   for (BlockArgument argument : function.getArguments()) {
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
     if (!name)
@@ -112,10 +111,17 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
       continue;
     }
     const auto *input = llvm::find_if(inputs, [&](auto &entry) { return entry.first == name.getValue(); });
-    if (input == std::end(inputs))
-      return function.emitError("the step function has an input '")
-             << name.getValue() << "'; wanted tokens, positions, row_start, kv_len or logit_rows";
-    frame.addresses[argument] = {.pointer = field(frame.step, input->second, ptr)};
+    if (input != std::end(inputs)) {
+      frame.addresses[argument] = {.pointer = field(frame.step, input->second, ptr)};
+      continue;
+    }
+    auto further = tables.inputs.find(name.getValue());
+    if (further == tables.inputs.end())
+      return function.emitError("the entry has an input '")
+             << name.getValue() << "', which is not in the manifest's table";
+    Value all = field(frame.step, offsetof(tw_abi_step, inputs), ptr);
+    frame.addresses[argument] = {
+        .pointer = LLVM::LoadOp::create(b, loc, ptr, slot(all, static_cast<unsigned>(further->second)))};
   }
   if (failed(placeResults(frame)) || failed(emitBody(frame)))
     return failure();
@@ -129,8 +135,9 @@ LogicalResult EntryEmitter::placeResults(Frame &frame) {
   if (failed(results))
     return failure();
   Operation *terminator = function.front().getTerminator();
-  returnDestinations[storageOf(terminator->getOperand(results->logits))] = {
-      .pointer = field(frame.step, offsetof(tw_abi_step, logits), ptr)};
+  if (results->logits)
+    returnDestinations[storageOf(terminator->getOperand(*results->logits))] = {
+        .pointer = field(frame.step, offsetof(tw_abi_step, logits), ptr)};
   if (results->outputs.empty())
     return success();
 
@@ -200,9 +207,41 @@ LogicalResult EntryEmitter::emitLayer(func::FuncOp function) {
   return success();
 }
 
+/// The elements of a constant as they lie in a buffer.
+static std::string bytesOf(DenseElementsAttr elements) {
+  std::string bytes;
+  if (elements.getElementType().isInteger(1)) { // a byte each
+    for (bool element : elements.getValues<bool>())
+      bytes.push_back(static_cast<char>(element));
+    return bytes;
+  }
+  ArrayRef<char> raw = elements.getRawData();
+  for (int64_t i = 0, count = elements.isSplat() ? elements.getNumElements() : 1; i < count; ++i)
+    bytes.append(raw.begin(), raw.end());
+  return bytes;
+}
+
+Value EntryEmitter::constantData(Frame &frame, tw::ConstantOp op) {
+  const std::string bytes = bytesOf(cast<DenseElementsAttr>(op.getValue()));
+  const std::string name = (symbol + ".constant." + Twine(constants++)).str();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(target.getBody());
+  auto global = LLVM::GlobalOp::create(b, loc, LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()),
+                                       /*isConstant=*/true, LLVM::Linkage::Internal, name, b.getStringAttr(bytes));
+  global.setAlignment(64);
+  b.setInsertionPoint(frame.allocas->getTerminator());
+  return LLVM::AddressOfOp::create(b, loc, ptr, name);
+}
+
 LogicalResult EntryEmitter::noteAddress(Frame &frame, Operation &op) {
   if (auto view = dyn_cast<tw::ReshapeOp>(op)) {
     frame.addresses[view.getResult()] = frame.addresses.lookup(view.getInput());
+    return success();
+  }
+  if (auto data = dyn_cast<tw::ConstantOp>(op)) {
+    if (!isa<DenseElementsAttr>(data.getValue()))
+      return op.emitError("is no constant of numbers that are all there");
+    frame.addresses[data.getResult()] = {.pointer = constantData(frame, data)};
     return success();
   }
   auto weight = cast<ml_program::GlobalLoadConstOp>(op);
@@ -244,7 +283,7 @@ LogicalResult EntryEmitter::emitBody(Frame &frame) {
     b.setInsertionPointToEnd(body);
   };
   for (Operation &op : frame.source.front().without_terminator()) {
-    if (isa<tw::ReshapeOp, ml_program::GlobalLoadConstOp>(op)) {
+    if (isa<tw::ReshapeOp, tw::ConstantOp, ml_program::GlobalLoadConstOp>(op)) {
       if (failed(noteAddress(frame, op)))
         return failure();
       continue;
@@ -287,18 +326,18 @@ FailureOr<Address> EntryEmitter::resultAddress(Frame &frame, OpResult result) {
 }
 
 FailureOr<Value> EntryEmitter::symbolValue(Frame &frame, func::FuncOp kernel, StringRef name) {
-  static const std::pair<StringRef, size_t> counts[] = {{"N", offsetof(tw_abi_step, padded_rows)},
-                                                        {"rows", offsetof(tw_abi_step, rows)},
-                                                        {"T", offsetof(tw_abi_step, tile_count)},
-                                                        {"R", offsetof(tw_abi_step, padded_logit_rows)},
-                                                        {"P", offsetof(tw_abi_step, page_entries)}};
+  static const std::pair<StringRef, size_t> counts[] = {
+      {"N", offsetof(tw_abi_step, padded_rows)},  {"rows", offsetof(tw_abi_step, rows)},
+      {"T", offsetof(tw_abi_step, tile_count)},   {"R", offsetof(tw_abi_step, padded_logit_rows)},
+      {"P", offsetof(tw_abi_step, page_entries)}, {"SP", offsetof(tw_abi_step, source_page_entries)}};
   // The size of a pool is not part of the step; kernels index it by page number and never loop over it.
   if (name == "POOL")
     return constant(INT32_MAX);
   tw::RowCount rows = tw::RowCount::parse(name);
   const auto *count = llvm::find_if(counts, [&](auto &entry) { return entry.first == rows.base; });
   if (count == std::end(counts))
-    return kernel.emitError("unknown symbol '") << name << "'; wanted N, rows, T, R, P or POOL, or a multiple of one";
+    return kernel.emitError("unknown symbol '")
+           << name << "'; wanted N, rows, T, R, P, SP or POOL, or a multiple of one";
   Value value = field(frame.step, count->second, i64);
   return rows.factor == 1 ? value : LLVM::MulOp::create(b, loc, value, constant(rows.factor)).getResult();
 }
@@ -316,13 +355,18 @@ FailureOr<Value> EntryEmitter::kernelArgument(Frame &frame, tw::DispatchOp op, f
     return bad();
   StringRef kind = cast<StringAttr>(source[0]).getValue();
   if (kind == "table") {
-    static const std::pair<StringRef, size_t> stepTables[] = {{"tiles", offsetof(tw_abi_step, tiles)},
-                                                              {"pages", offsetof(tw_abi_step, pages)},
-                                                              {"row_slots", offsetof(tw_abi_step, row_slots)}};
+    static const std::pair<StringRef, size_t> stepTables[] = {
+        {"tiles", offsetof(tw_abi_step, tiles)},
+        {"pages", offsetof(tw_abi_step, pages)},
+        {"row_slots", offsetof(tw_abi_step, row_slots)},
+        {"source_tiles", offsetof(tw_abi_step, source_tiles)},
+        {"source_pages", offsetof(tw_abi_step, source_pages)},
+        {"source_row_slots", offsetof(tw_abi_step, source_row_slots)}};
     StringRef name = cast<StringAttr>(source[1]).getValue();
     const auto *entry = llvm::find_if(stepTables, [&](auto &table) { return table.first == name; });
     if (entry == std::end(stepTables))
-      return kernel.emitError("unknown step table '") << name << "'; wanted tiles, pages or row_slots";
+      return kernel.emitError("unknown step table '")
+             << name << "'; wanted tiles, pages or row_slots, or source_ and one";
     return field(frame.step, entry->second, ptr);
   }
   unsigned which = static_cast<unsigned>(cast<IntegerAttr>(source[1]).getInt());

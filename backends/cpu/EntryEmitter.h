@@ -132,7 +132,9 @@ private:
   mlir::LogicalResult placeResults(Frame &frame);
   mlir::LogicalResult emitBody(Frame &frame);
   mlir::LogicalResult emitDispatch(Frame &frame, tw::DispatchOp op);
-  /// Ops that make no code: weight loads and views.
+  /// A pointer to the elements of a constant, which lie in the code.
+  mlir::Value constantData(Frame &frame, tw::ConstantOp op);
+  /// Ops that make no code: weight loads, constants and views.
   mlir::LogicalResult noteAddress(Frame &frame, mlir::Operation &op);
   /// What a call passes; no code yet. Its results have addresses then.
   mlir::FailureOr<LayerCall> planCall(Frame &frame, mlir::func::CallOp op);
@@ -161,6 +163,7 @@ private:
   /// Results of a function are written where its caller says.
   llvm::DenseMap<mlir::Value, Address> returnDestinations;
   unsigned tablesMade = 0; ///< of arguments
+  unsigned constants = 0;
 };
 
 } // namespace tilewright

@@ -314,7 +314,12 @@ template <typename Real> FailureOr<Array<Real>> ragged(tw::AttentionOp op, const
     auto key = [&](int64_t j) { return &held[0].values[(j * Hkv + kv) * D]; };
     auto value = [&](int64_t j) { return &held.back().values[(j * Hkv + kv) * width]; };
     auto isVisible = [&](int64_t j) { return passes(op, j, in.positions->integers[n]); };
-    auto score = [](int64_t, Real s) { return s; };
+    auto score = [&](int64_t j, Real s) {
+      if (!in.bias)
+        return s;
+      const int64_t width = in.bias->shape[1], reach = width / 2;
+      return s + in.bias->reals[h * width + reach + std::clamp(j - in.positions->integers[n], -reach, reach)];
+    };
     Row<Real> row{&q.reals[nh * D],
                   key,
                   value,
@@ -345,6 +350,8 @@ FailureOr<StatePtr<Real>> evaluateAppend(tw::AppendOp op, const StatePtr<Real> &
     next->sequences.resize(sequences);
   for (size_t b = 0; b < sequences; ++b) {
     typename StateRows<Real>::Sequence &sequence = next->sequences[b];
+    if (op.getState().getType().isTransient())
+      sequence = {};
     sequence.buffers.resize(values.size());
     for (auto [buffer, value] : llvm::zip_equal(sequence.buffers, values)) {
       buffer.trailing.assign(value->shape.begin() + 1, value->shape.end());

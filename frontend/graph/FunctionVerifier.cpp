@@ -49,6 +49,8 @@ static std::string valueTypeProblem(const graph::Value &value) {
            ", wanted a tensor or a state";
   if (sizeOf(state->buffers()) == 0)
     return "found a state without buffers, wanted at least one";
+  if (StringRef group = text(state->group()); !group.empty() && group != "source" && group != "transient")
+    return "found the state group " + quoted(group) + ", wanted source, transient or none";
   for (const graph::TensorType *buffer : *state->buffers()) {
     std::string problem = typeProblem(*buffer, /*allowUnknown=*/true);
     if (!problem.empty())
@@ -259,7 +261,7 @@ static bool compatible(const graph::Value &a, const graph::Value &b) {
   if (const graph::TensorType *tensor = a.type_as_TensorType())
     return compatible(*tensor, *b.type_as_TensorType());
   const graph::StateType *x = a.type_as_StateType(), *y = b.type_as_StateType();
-  if (sizeOf(x->buffers()) != sizeOf(y->buffers()))
+  if (sizeOf(x->buffers()) != sizeOf(y->buffers()) || text(x->group()) != text(y->group()))
     return false;
   for (uint32_t i = 0; i < x->buffers()->size(); ++i)
     if (!compatible(*x->buffers()->Get(i), *y->buffers()->Get(i)))

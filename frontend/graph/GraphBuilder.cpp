@@ -34,6 +34,7 @@ static graph::TypeUnion packType(const ValueType &type) {
   graph::StateTypeT state;
   for (const Tensor &buffer : type.tensors)
     state.buffers.push_back(packTensor(buffer));
+  state.group = type.group;
   packed.Set(std::move(state));
   return packed;
 }
@@ -248,6 +249,7 @@ void GraphBuilder::addInlineWeight(StringRef name, Tensor type, ArrayRef<uint8_t
 void GraphBuilder::setName(StringRef name) { graph->name = name.str(); }
 void GraphBuilder::setFamily(StringRef family) { graph->family = family.str(); }
 void GraphBuilder::setEntry(StringRef function) { graph->entry = function.str(); }
+void GraphBuilder::setEncodeEntry(StringRef function) { graph->encode_entry = function.str(); }
 void GraphBuilder::setContextLength(uint32_t tokens) { graph->context_length = tokens; }
 
 void GraphBuilder::setVocabularySize(uint32_t tokens) { graph->vocab_size = tokens; }
@@ -256,6 +258,10 @@ void GraphBuilder::setTokenizer(graph::TokenizerT tokenizer) {
   if (graph->vocab_size == 0)
     graph->vocab_size = tokenizer.tokens.size();
   graph->tokenizer = std::make_unique<graph::TokenizerT>(std::move(tokenizer));
+}
+
+void GraphBuilder::setGeneration(graph::GenerationT generation) {
+  graph->generation = std::make_unique<graph::GenerationT>(std::move(generation));
 }
 
 Expected<std::vector<uint8_t>> GraphBuilder::finish() {

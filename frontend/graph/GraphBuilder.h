@@ -137,10 +137,13 @@ public:
   void setName(llvm::StringRef name);
   void setFamily(llvm::StringRef family);
   void setEntry(llvm::StringRef function);
+  /// The function that fills states of group "source".
+  void setEncodeEntry(llvm::StringRef function);
   void setContextLength(uint32_t tokens);
   /// How many token ids there are; by default as many as the tokenizer has tokens.
   void setVocabularySize(uint32_t tokens);
   void setTokenizer(graph::TokenizerT tokenizer);
+  void setGeneration(graph::GenerationT generation);
 
   /// The bytes of the graph file, which pass the checks of `GraphFile` except those of weights files.
   llvm::Expected<std::vector<uint8_t>> finish();

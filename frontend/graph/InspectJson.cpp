@@ -27,6 +27,8 @@ public:
       string("family", text(graph.family()));
       string("producer", text(graph.producer()));
       string("entry", text(graph.entry()));
+      if (graph.encode_entry())
+        string("encode_entry", text(graph.encode_entry()));
       json.attribute("context_length", graph.context_length());
       json.attribute("vocab_size", graph.vocab_size());
       json.attributeArray("required_plugins", [&] {

@@ -88,13 +88,18 @@ std::string spell(const graph::TensorType &type) {
   return text;
 }
 
+/// What stands before a state's buffers.
+static std::string spellGroup(StringRef group) {
+  return ("state" + (group.empty() ? "" : "(" + group + ")") + "{").str();
+}
+
 std::string spellType(const graph::Value &value) {
   if (const graph::TensorType *tensor = value.type_as_TensorType())
     return spell(*tensor);
   const graph::StateType *state = value.type_as_StateType();
   if (!state)
     return "<unknown type>";
-  std::string text = "state{";
+  std::string text = spellGroup(state->group() ? StringRef(state->group()->string_view()) : StringRef());
   raw_string_ostream os(text);
   interleaveComma(*state->buffers(), os, [&](const graph::TensorType *buffer) { os << spell(*buffer); });
   os << '}';
@@ -113,7 +118,7 @@ std::string spell(const Tensor &type) {
 std::string spell(const ValueType &type) {
   if (!type.isState)
     return spell(type.tensors.front());
-  std::string text = "state{";
+  std::string text = spellGroup(type.group);
   raw_string_ostream os(text);
   interleaveComma(type.tensors, os, [&](const Tensor &buffer) { os << spell(buffer); });
   os << '}';
@@ -145,9 +150,13 @@ static Expected<Tensor> consumeTensor(StringRef &text, DimensionReader dimension
 
 Expected<ValueType> parseType(StringRef text, DimensionReader dimension) {
   StringRef rest = text.trim();
-  bool isState = rest.consume_front("state{");
   ValueType type;
-  type.isState = isState;
+  for (StringRef group : {"", "source", "transient"})
+    if (!type.isState && rest.consume_front(spellGroup(group))) {
+      type.isState = true;
+      type.group = group.str();
+    }
+  const bool isState = type.isState;
   do {
     Expected<Tensor> tensor = consumeTensor(rest, dimension);
     if (!tensor)

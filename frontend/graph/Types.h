@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Value types of the graph as C++ values, their element types and their spelling: "f32[N, 64]", "state{f32[?, 3, 64]}".
+// Value types of the graph as C++ values, their element types and their spelling: "f32[N, 64]", "state{f32[?, 3, 64]}",
+// "state(source){f32[?, 3, 64]}".
 #ifndef TILEWRIGHT_FRONTEND_GRAPH_TYPES_H
 #define TILEWRIGHT_FRONTEND_GRAPH_TYPES_H
 
@@ -44,6 +45,7 @@ struct Tensor {
 struct ValueType {
   bool isState = false;
   llvm::SmallVector<Tensor, 2> tensors; ///< the tensor, or the state's buffers
+  std::string group;                    ///< of a state: "", "source" or "transient"
 
   ValueType() = default;
   ValueType(Tensor tensor) { tensors.push_back(std::move(tensor)); }

@@ -187,6 +187,10 @@ Error verifyStructure(const graph::Graph &graph, StringRef file, uint64_t fileBy
   if (!tables.functions.contains(text(graph.entry())))
     return badInput(file + ": entry: found " + quoted(text(graph.entry())) + ", wanted one of its " +
                     Twine(functionCount) + " functions");
+  if (StringRef name = text(graph.encode_entry());
+      !name.empty() && (!tables.functions.contains(name) || name == text(graph.entry())))
+    return badInput(file + ": encode_entry: found " + quoted(name) + ", wanted one of its " + Twine(functionCount) +
+                    " functions other than the entry");
   uint64_t inlineBytes = 0;
   for (uint32_t i = 0; i < sizeOf(graph.weights()); ++i) {
     const graph::Weight &weight = *graph.weights()->Get(i);

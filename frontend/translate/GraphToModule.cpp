@@ -147,7 +147,10 @@ void Translator::setResults(const graph::Op &op, ValueRange results) {
 
 void Translator::setModuleAttributes(ModuleOp module) {
   module->setAttr(kEntry, b.getStringAttr(text(graph.entry())));
-  for (auto [name, value] : {std::pair(kName, graph.name()), {kFamily, graph.family()}, {kProducer, graph.producer()}})
+  for (auto [name, value] : {std::pair(kName, graph.name()),
+                             {kFamily, graph.family()},
+                             {kProducer, graph.producer()},
+                             {kEncodeEntry, graph.encode_entry()}})
     if (!text(value).empty())
       module->setAttr(name, b.getStringAttr(text(value)));
   if (graph.context_length())
@@ -201,7 +204,7 @@ llvm::Expected<func::FuncOp> Translator::declare(const graph::Function &source) 
       types->push_back(*type);
     }
   auto function = func::FuncOp::create(b, locate(nullptr), text(source.name()), b.getFunctionType(arguments, results));
-  if (text(source.name()) != text(graph.entry()))
+  if (text(source.name()) != text(graph.entry()) && text(source.name()) != text(graph.encode_entry()))
     function.setPrivate();
   for (auto [i, value] : llvm::enumerate(numbers(source.arguments()))) {
     function.setArgAttr(i, kName, b.getStringAttr(text(source.values()->Get(value)->name())));

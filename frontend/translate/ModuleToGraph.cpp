@@ -225,6 +225,7 @@ llvm::Expected<std::vector<uint8_t>> Writer::run() {
   };
   graph.schema_version = GraphFile::schemaVersion;
   graph.entry = string(kEntry);
+  graph.encode_entry = string(kEncodeEntry);
   graph.name = string(kName);
   graph.family = string(kFamily);
   graph.producer = string(kProducer);
@@ -232,6 +233,8 @@ llvm::Expected<std::vector<uint8_t>> Writer::run() {
   graph.vocab_size = number(kVocabSize);
   if (const graph::Tokenizer *tokenizer = origin.graph().tokenizer())
     graph.tokenizer.reset(tokenizer->UnPack());
+  if (const graph::Generation *generation = origin.graph().generation())
+    graph.generation.reset(generation->UnPack());
   for (auto global : module.getOps<ml_program::GlobalOp>())
     if (llvm::Error error = addWeight(global))
       return error;

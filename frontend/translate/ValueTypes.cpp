@@ -62,8 +62,10 @@ llvm::Expected<Type> typeOf(const graph::Value &value, MLIRContext &context,
     why = diagnostic.str();
     return success();
   });
+  StringRef group = text(value.type_as_StateType()->group());
   Type state = tw::StateType::getChecked([&] { return emitError(UnknownLoc::get(&context)); }, &context,
-                                         ArrayRef<RankedTensorType>(buffers));
+                                         ArrayRef<RankedTensorType>(buffers),
+                                         group.empty() ? StringAttr() : StringAttr::get(&context, group));
   if (!state)
     return badInput(why);
   return state;
@@ -128,6 +130,8 @@ llvm::Expected<graph::TypeUnion> graphTypeOf(Type type, ArrayAttr symbols) {
       return tensor.takeError();
     out.buffers.push_back(std::make_unique<graph::TensorTypeT>(std::move(*tensor)));
   }
+  if (state.getGroup())
+    out.group = state.getGroup().str();
   any.Set(std::move(out));
   return any;
 }

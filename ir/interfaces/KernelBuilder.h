@@ -53,8 +53,9 @@ public:
   /// keeps f32 states in bf16, what a product sums over stands in pairs (`isPairedPool`): [pages, heads, ceil(dim / 2),
   /// 64, 2] or [pages, heads, 32, dim, 2]; the second half of a last odd pair of keys is 0.
   virtual mlir::Value statePool(mlir::Value value, unsigned index) = 0;
-  /// A table of the step as a memref argument.
-  virtual mlir::Value table(StepTable table) = 0;
+  /// A table of the step as a memref argument: of the sequences that the step extends, or, for a state `in source`, of
+  /// their sources.
+  virtual mlir::Value table(StepTable table, bool ofSource = false) = 0;
   /// Rows of operand or result `value` as an index: all of its buffer's, and those without the step's padding.
   virtual mlir::Value rows(mlir::Value value) = 0;
   virtual mlir::Value filledRows(mlir::Value value) = 0;

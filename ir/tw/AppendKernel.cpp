@@ -61,7 +61,7 @@ LogicalResult AppendOp::buildKernel(KernelBuilder &kernel) {
     pools.push_back(kernel.statePool(getState(), i));
     pages.push_back(t.tensorOf(pools.back(), /*writable=*/true));
   }
-  Value slots = kernel.table(StepTable::RowSlots);
+  Value slots = kernel.table(StepTable::RowSlots, getState().getType().isSource());
   OpFoldResult zero = t.b.getIndexAttr(0);
 
   ValueRange done = kernel.forChunks(pages, [&](Value row, ValueRange state) -> SmallVector<Value> {

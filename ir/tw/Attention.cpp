@@ -13,15 +13,39 @@ using namespace mlir;
 
 namespace tilewright::tw {
 
-LogicalResult StateType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                                ArrayRef<RankedTensorType> buffers) {
+LogicalResult StateType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<RankedTensorType> buffers,
+                                StringAttr group) {
   if (buffers.empty())
     return emitError() << "a state has at least one buffer";
   for (RankedTensorType buffer : buffers)
     if (buffer.getRank() < 1 || !buffer.isDynamicDim(0) || buffer.getNumDynamicDims() != 1)
       return emitError() << "buffer " << buffer
                          << " of a state: wanted a dynamic number of tokens, then static dimensions";
+  if (group && group != "source" && group != "transient")
+    return emitError() << "group " << group << " of a state: wanted source, transient or none";
   return success();
+}
+
+Type StateType::parse(AsmParser &parser) {
+  SmallVector<RankedTensorType> buffers;
+  StringRef group;
+  auto buffer = [&] { return parser.parseType(buffers.emplace_back()); };
+  if (parser.parseLess() || parser.parseCommaSeparatedList(buffer))
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("in")) && parser.parseKeyword(&group))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<StateType>(parser.getContext(), ArrayRef<RankedTensorType>(buffers),
+                                      group.empty() ? StringAttr() : parser.getBuilder().getStringAttr(group));
+}
+
+void StateType::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getBuffers(), printer);
+  if (getGroup())
+    printer << " in " << getGroup().getValue();
+  printer << '>';
 }
 
 void AttentionOp::build(OpBuilder &b, OperationState &state, Type type, Value query, Value key, Value value,
@@ -140,6 +164,18 @@ LogicalResult checkScoreOperand(AttentionOp op, StringRef what, Value value) {
   return success();
 }
 
+/// (C6): of the ragged form [H, 2 R + 1].
+LogicalResult checkDistanceBias(AttentionOp op) {
+  if (!op.getBias())
+    return success();
+  RankedTensorType type = op.getBias().getType();
+  if (type.getRank() == 2 && type.hasStaticShape() && type.getDimSize(0) == op.getSizes().heads &&
+      type.getDimSize(1) % 2 == 1 && isa<FloatType>(type.getElementType()))
+    return success();
+  return op.emitOpError("bias has type ") << type << ", wanted in the ragged form floats [" << op.getSizes().heads
+                                          << ", 2 R + 1]: a number for each distance from -R to R";
+}
+
 /// One number for each of `count`.
 LogicalResult checkPerSequence(AttentionOp op, StringRef what, Value value, int64_t count) {
   if (!value || shapesAgree(cast<RankedTensorType>(value.getType()).getShape(), {count}))
@@ -170,8 +206,8 @@ LogicalResult checkVisibility(AttentionOp op) {
     return op.emitOpError("offset is ") << *op.getOffset() << ", wanted a number of 32 bits";
   // (C12)
   const bool lengths = op.getKvStart() || op.getKvEnd();
-  if (op.isRagged() && (op.getRadius() || op.getOffset() || lengths || op.getPrefixLen()))
-    return op.emitOpError("takes no radius, offset, kv_start, kv_end or prefix_len in the ragged form");
+  if (op.isRagged() && (op.getOffset() || lengths || op.getPrefixLen()))
+    return op.emitOpError("takes no offset, kv_start, kv_end or prefix_len in the ragged form");
   // (C13)
   Value starts = op.getCuSeqlensQ(), keyStarts = op.getCuSeqlensKv();
   if (!starts != !keyStarts)
@@ -300,9 +336,10 @@ LogicalResult AttentionOp::verify() {
   if (allRagged && getCausal() == "start")
     return emitOpError("causal is \"start\", which the ragged form does not have");
   // (C6)
-  if (allRagged && (getMask() || getBias()))
-    return emitOpError("takes no mask or bias in the ragged form");
-  if (failed(checkScoreOperand(*this, "mask", getMask())) || failed(checkScoreOperand(*this, "bias", getBias())))
+  if (allRagged && getMask())
+    return emitOpError("takes no mask in the ragged form");
+  if (failed(checkScoreOperand(*this, "mask", getMask())) ||
+      failed(allRagged ? checkDistanceBias(*this) : checkScoreOperand(*this, "bias", getBias())))
     return failure();
   // (C7)
   if (getSinks() && !shapesAgree(getSinks().getType().getShape(), {sizes.heads}))

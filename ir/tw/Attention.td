@@ -10,8 +10,8 @@ def Tw_AppendOp : Tw_Op<"append", [AllTypesMatch<["state", "result"]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>, DeclareOpInterfaceMethods<WholeKernel>]> {
   let summary = "Appends rows to a growable state";
   let description = [{
-    Adds the rows `row_start[b] <= n < row_start[b+1]` of each value to sequence b's buffers and returns the new state. The
-    old state may not be used afterwards.
+    Adds the rows `row_start[b] <= n < row_start[b+1]` of each value to sequence b's buffers and returns the new state; of a
+    state `in transient` these rows take the place of what was there. The old state may not be used afterwards.
 
     Example:
     ```mlir
@@ -58,7 +58,8 @@ def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, Isolate
 
     `softcap = c` is `c * tanh(x / c)`. The region `score(s: f32, b: i32, h: i32, p: i32, j: i32)` gives what stands for the
     score s of batch b, query head h, row position p and key j, as an f32 by `tw.yield`; -inf hides the key. `bias` is added
-    to that; its shapes are the mask's. `sinks [H]` join the denominator only.
+    to that; its shapes are the mask's; ragged: `bias [H, 2R+1]` holds a number for each distance `j - p` from -R to R, and
+    those at its ends are for all that are further away. `sinks [H]` join the denominator only.
 
     Further results, in this order, of the dense and packed forms: `lse [B,H,T]`, the logarithm of the sum of exponentials of
     the row's scores (without the sink; -inf where no key is visible), and `weights [B,H,T,S]`, what the values are multiplied
@@ -77,10 +78,10 @@ def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, Isolate
       kv_len and positions, no key or value, and the layout `bhtd`.
     - (C2) shapes as above, H a multiple of Hkv >= 1. (C3) scale is finite; softcap, if given, finite and > 0 (0 means none).
     - (C4) window >= 1 if given, and only with a `causal` other than `none`. (C5) `start` is not for the ragged form.
-    - (C6) mask and bias: shapes as above; dense and packed forms only. (C7) sinks have shape [H].
+    - (C6) mask and bias: shapes as above; a mask in the dense and packed forms only. (C7) sinks have shape [H].
     - (C8) the ragged state has two buffers of one key/value head count, or one buffer of at least Dv columns.
     - (C9) radius >= 0 if given, and only with `causal = none`. (C10) chunk >= 1 if given. (C11) offset not with `end`, in 32 bits.
-    - (C12) radius, offset, kv_start, kv_end, prefix_len (one number for each of B, or each segment) and the further
+    - (C12) offset, kv_start, kv_end, prefix_len (one number for each of B, or each segment) and the further
       results are not for the ragged form.
     - (C13) cu_seqlens_q and cu_seqlens_kv together, of one length n + 1 >= 1, with batch 1, without kv_start and kv_end.
     - (C14) further results: lse, f32 or f64, and weights, of the shapes above. (C15) the region, at most one, has the

@@ -33,8 +33,10 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
       return fault("[kind, ...]");
     if (kind == "table") {
       auto table = source.size() == 2 ? dyn_cast<StringAttr>(source[1]) : StringAttr();
-      if (!table || !llvm::is_contained({"tiles", "pages", "row_slots"}, table.getValue()))
-        return fault("a table: tiles, pages or row_slots");
+      StringRef name = table ? table.getValue() : StringRef();
+      name.consume_front("source_");
+      if (!llvm::is_contained({"tiles", "pages", "row_slots"}, name))
+        return fault("a table: tiles, pages or row_slots, or source_ and one of these");
       continue;
     }
     bool isResult = kind == "result", isState = kind == "state";

@@ -13,9 +13,10 @@ def Tw_DispatchOp : Tw_Op<"dispatch", [DeclareOpInterfaceMethods<SymbolUserOpInt
     kernel form; each of its arguments says by `tw.source` where it comes from:
     - `["operand", i]`, `["result", i]`: a tensor operand or result of the dispatch;
     - `["state", i, b]`: buffer b of the state that is operand i;
-    - `["table", "tiles" | "pages" | "row_slots"]`: a table of the step (runtime/api/abi.h);
+    - `["table", "tiles" | "pages" | "row_slots"]`, or `source_` before these for the sequences' sources: a table of the
+      step (runtime/api/abi.h);
     index arguments carry `tw.symbol`, one of "N" (padded rows), "rows", "T" (attention tiles), "R" (padded logit rows),
-    "P" (page table entries), "POOL" (pages of a pool); the last two arguments are the range of chunks. A dynamic dimension
+    "P" (page table entries), "SP" (those of the sources), "POOL" (pages of a pool); the last two arguments are the range of chunks. A dynamic dimension
     of an argument is named by `tw.dims`.
 
     `chunks` maps the step's counts (padded rows, rows, attention tiles, padded logit rows) to the number of chunks.

@@ -28,6 +28,8 @@ FailureOr<PagedAttention> PagedAttention::create(const PagedAttentionSpec &spec,
     return spec.op->emitOpError("has no kernel form for chunks over a state");
 
   PagedAttention a(spec, kernel);
+  if (spec.radius) // places are i32, and so are their sums
+    a.spec.radius = std::min<int64_t>(*spec.radius, INT32_MAX);
   a.heads = type.getDimSize(1);
   a.dim = type.getDimSize(2);
   a.headsKv = buffers[0].getDimSize(1);
@@ -54,8 +56,11 @@ LogicalResult PagedAttention::build(llvm::function_ref<std::pair<Value, Value>(P
   keys = t.tensorOf(kernel.statePool(spec.state, 0), /*writable=*/false);
   if (!valuesAreKeys)
     valuesPool = t.tensorOf(kernel.statePool(spec.state, 1), /*writable=*/false);
-  tiles = kernel.table(StepTable::Tiles);
-  pages = kernel.table(StepTable::Pages);
+  if (spec.bias && !(biasTable = kernel.tensor(spec.bias)))
+    return failure();
+  const bool ofSource = cast<StateType>(spec.state.getType()).isSource();
+  tiles = kernel.table(StepTable::Tiles, ofSource);
+  pages = kernel.table(StepTable::Pages, ofSource);
   Value destination = kernel.destination(0);
   if (!destination)
     return failure();
@@ -96,6 +101,43 @@ void PagedAttention::loadItem(Value chunk) {
   position = field(2);
   kvLen = field(3);
   firstPage = field(4);
+  if (spec.bias)
+    loadBias();
+}
+
+void PagedAttention::loadBias() {
+  int64_t distances = shapeOf(biasTable)[1];
+  OpFoldResult zero = t.b.getIndexAttr(0);
+  AffineMap elements = t.map(2, {t.d(0), t.d(1)}), perHead = t.map(2, {t.d(0), t.zero()});
+  nearBias = t.alloc({group, distances + 2 * kPageTokens}, t.b.getF32Type());
+  auto put = [&](int64_t from, int64_t columns, AffineMap map, int64_t to, int64_t width) {
+    Value part = t.slice(biasTable, {firstHead, t.b.getIndexAttr(from)}, {group, columns});
+    SmallVector<OpFoldResult> at = {zero, t.b.getIndexAttr(to)};
+    Value scaled =
+        t.generic(part, t.slice(nearBias, at, {group, width}), {map, elements}, "pp",
+                  [](TileBuilder &s, ValueRange a) { return s.mul(s.toF32(a[0]), s.f32(std::numbers::log2e)); });
+    nearBias = t.insert(scaled, nearBias, at, {group, width});
+  };
+  put(0, 1, perHead, 0, kPageTokens);
+  put(0, distances, elements, kPageTokens, distances);
+  put(distances - 1, 1, perHead, kPageTokens + distances, kPageTokens);
+}
+
+Value PagedAttention::biased(Value scores, Value page) {
+  int64_t distances = shapeOf(biasTable)[1];
+  OpFoldResult zero = t.b.getIndexAttr(0);
+  Value firstKey = t.mul(page, t.constant(kPageTokens));
+  return t.loop(t.constant(0), t.constant(piece), scores, [&](Value row, ValueRange state) -> SmallVector<Value> {
+    // Column of the first key's distance; a page that is as far away lies in the ends.
+    Value distance = t.sub(firstKey, t.add(position, row));
+    Value column = t.add(distance, t.constant(distances / 2 + kPageTokens));
+    column = t.min(t.max(column, t.constant(0)), t.constant(distances + kPageTokens));
+    SmallVector<OpFoldResult> at = {t.mul(row, t.constant(group)), zero};
+    SmallVector<int64_t> sizes = {group, kPageTokens};
+    Value sum = t.elementwise(t.slice(nearBias, {zero, column}, sizes), t.slice(state[0], at, sizes),
+                              [](TileBuilder &s, ValueRange a) { return s.add(a[1], a[0]); });
+    return {t.insert(sum, state[0], at, sizes)};
+  })[0];
 }
 
 void PagedAttention::loadQuery() {
@@ -169,19 +211,23 @@ Value PagedAttention::scores(Value page, bool masked) {
       Value capped = math::TanhOp::create(b.b, b.loc, b.mul(a[0], b.f32(1.0 / spec.softcap)));
       return b.mul(capped, b.f32(spec.softcap * std::numbers::log2e));
     });
+  if (spec.bias)
+    s = biased(s, page);
   if (!masked)
     return s;
   Value firstKey = t.mul(page, t.constant(kPageTokens));
   return t.elementwise({}, s, [&](TileBuilder &b, ValueRange a) {
     Value key = b.add(firstKey, b.index(1));
     Value visible = b.compare(arith::CmpIPredicate::slt, key, kvLen);
-    if (spec.causal) {
+    if (spec.causal || spec.radius) {
       Value row = b.index(0);
       Value own = b.add(position, group == 1 ? row : b.div(row, b.constant(group)));
       auto both = [&](Value other) { visible = arith::AndIOp::create(b.b, b.loc, visible, other); };
-      both(b.compare(arith::CmpIPredicate::sle, key, own));
+      both(b.compare(arith::CmpIPredicate::sle, key, spec.radius ? b.add(own, b.constant(*spec.radius)) : own));
       if (spec.window)
         both(b.compare(arith::CmpIPredicate::sgt, b.add(key, b.constant(*spec.window)), own));
+      if (spec.radius)
+        both(b.compare(arith::CmpIPredicate::sge, b.add(key, b.constant(*spec.radius)), own));
     }
     return b.select(visible, a[0], b.f32(kMasked));
   });
@@ -298,23 +344,36 @@ std::pair<Value, Value> PagedAttention::initial() {
   return {t.reshape(maximum, rows()), t.filled({rows()}, 1.0)};
 }
 
+Value PagedAttention::firstVisible(Value place) {
+  if (spec.window)
+    return t.max(t.sub(t.add(place, t.constant(1)), t.constant(*spec.window)), t.constant(0));
+  if (spec.radius)
+    return t.max(t.sub(place, t.constant(*spec.radius)), t.constant(0));
+  return {};
+}
+
+Value PagedAttention::endVisible(Value place) {
+  Value next = t.add(place, t.constant(1));
+  if (spec.causal)
+    return t.min(kvLen, next);
+  return spec.radius ? t.min(kvLen, t.add(next, t.constant(*spec.radius))) : kvLen;
+}
+
 SmallVector<Value> PagedAttention::forPages(ValueRange inits,
                                             llvm::function_ref<SmallVector<Value>(Value, ValueRange, bool)> body) {
   Value zero = t.constant(0), pageKeys = t.constant(kPageTokens);
-  Value next = t.add(position, tileRows); // one behind the last row's position
-  Value end = t.ceilDiv(spec.causal ? t.min(kvLen, next) : kvLen, kPageTokens);
-  Value full = t.div(spec.causal ? t.min(kvLen, t.add(position, t.constant(1))) : kvLen, pageKeys);
+  Value last = t.sub(t.add(position, tileRows), t.constant(1)); // the last row's place
+  Value end = t.ceilDiv(endVisible(last), kPageTokens);
+  Value full = t.div(endVisible(position), pageKeys); // the first row's last whole page
   auto loop = [&](Value low, Value high, ValueRange carried, bool masked) {
     return t.loop(low, high, carried, [&](Value page, ValueRange state) { return body(page, state, masked); });
   };
   SmallVector<Value> carried(inits);
   Value low = zero;
-  if (spec.window) {
-    // The first row's window begins in page `first`; from page `whole` on, every row's has begun.
-    Value first = t.div(t.max(t.sub(t.add(position, t.constant(1)), t.constant(*spec.window)), zero), pageKeys);
-    Value whole = t.min(t.ceilDiv(t.max(t.sub(next, t.constant(*spec.window)), zero), kPageTokens), end);
-    carried = loop(first, whole, carried, true);
-    low = whole;
+  if (Value begin = firstVisible(position)) {
+    // The first row's keys begin in page `begin / 64`; from page `low` on, every row's have begun.
+    low = t.min(t.ceilDiv(firstVisible(last), kPageTokens), end);
+    carried = loop(t.div(begin, pageKeys), low, carried, true);
   }
   carried = loop(low, full, carried, false);
   return loop(t.max(full, low), end, carried, true);

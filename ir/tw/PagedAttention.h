@@ -20,6 +20,8 @@ struct PagedAttentionSpec {
   double softcap = 0.0; ///< 0: none
   int64_t mostRows;     ///< rows M of an item's buffers while D and Dv are up to 128; fewer of wider heads
   std::optional<int64_t> chunk = std::nullopt; ///< has no kernel form
+  std::optional<int64_t> radius = std::nullopt;
+  mlir::Value bias = {}; ///< [H, 2 R + 1] by distance, or null
 
   /// Of an op with the operands and attributes of tw.attention over a state.
   template <typename Op> static PagedAttentionSpec of(Op op, int64_t mostRows) {
@@ -32,7 +34,9 @@ struct PagedAttentionSpec {
             op.getWindow(),
             op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 0.0,
             mostRows,
-            op.getChunk()};
+            op.getChunk(),
+            op.getRadius(),
+            op.getBias()};
   }
 };
 
@@ -85,6 +89,12 @@ private:
       : t(kernel.builder(), kernel.loc()), spec(spec), kernel(kernel) {}
 
   void loadItem(mlir::Value chunk);
+  void loadBias();
+  /// scores + the bias of each row's distances to the keys of page number `page`.
+  mlir::Value biased(mlir::Value scores, mlir::Value page);
+  /// First key that the row at `place` sees, and the one behind the last; null where nothing but the length bounds it.
+  mlir::Value firstVisible(mlir::Value place);
+  mlir::Value endVisible(mlir::Value place);
   void loadQuery();
   mlir::Value storeItem(mlir::Value acc, mlir::Value sums, mlir::Value destination);
   mlir::Value pageNumber(mlir::Value page);
@@ -109,7 +119,8 @@ private:
   bool valuesAreKeys = false;                                                  ///< the state has one buffer
   mlir::Value query, keys, valuesPool, sinks, tiles, pages;                    ///< kernel arguments
   mlir::Value head, firstHead, firstRow, tileRows, position, kvLen, firstPage; ///< of the item
-  mlir::Value q; ///< [M, D], or [M, ceil(D / 2), 2] in pairs; scaled
+  mlir::Value biasTable, nearBias; ///< the operand; [G, 2 R + 1] of the item's heads with a page of each end around it
+  mlir::Value q;                   ///< [M, D], or [M, ceil(D / 2), 2] in pairs; scaled
 };
 
 } // namespace tilewright::tw

@@ -15,17 +15,14 @@ FailureOr<StepResults> stepResults(func::FuncOp step) {
   for (auto [i, type] : llvm::enumerate(step.getResultTypes()))
     if (isa<RankedTensorType>(type))
       tensors.push_back(i);
-  if (tensors.empty())
-    return step.emitError("the step function returns no tensor; wanted logits [rows, vocabulary]");
   StepResults results;
-  auto *logits = tensors.begin();
-  if (tensors.size() > 1)
-    logits = llvm::find_if(tensors, [&](unsigned i) { return resultName(step, i) == "logits"; });
-  if (logits == tensors.end())
-    return step.emitError("the step function returns ")
-           << tensors.size() << " tensors, none of them named 'logits'; wanted one of that name";
-  results.logits = *logits;
-  tensors.erase(logits);
+  auto *logits = llvm::find_if(tensors, [&](unsigned i) {
+    return resultName(step, i) == "logits" || (tensors.size() == 1 && resultName(step, i).empty());
+  });
+  if (logits != tensors.end()) {
+    results.logits = *logits;
+    tensors.erase(logits);
+  }
   for (unsigned i : tensors)
     if (resultName(step, i).empty())
       return step.emitError("result ") << i << " of the step function has no name; wanted one for each output";

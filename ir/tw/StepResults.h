@@ -6,15 +6,15 @@
 
 namespace tilewright::tw {
 
-/// Result numbers: of the logits, and of the further named outputs (hidden states, prediction heads), in order. All
-/// other results are states.
+/// Result numbers: of the logits, where there are any, and of the further named outputs (hidden states, prediction
+/// heads), in order. All other results are states.
 struct StepResults {
-  unsigned logits = 0;
+  std::optional<unsigned> logits;
   llvm::SmallVector<unsigned> outputs;
 };
 
-/// The logits are the only tensor among the results of `step`, or the one named "logits" (`tw.name`). Fails with a
-/// diagnostic when there is none, and for a further one without a name.
+/// The logits are the tensor named "logits" (`tw.name`), or the only one if it has no name. Fails with a diagnostic for
+/// a further one without a name.
 mlir::FailureOr<StepResults> stepResults(mlir::func::FuncOp step);
 
 /// `tw.name` of a result; empty: none.

@@ -36,12 +36,22 @@ def Tw_StateType : Tw_Type<"State", "state"> {
     whose leading dimension is the number of tokens: `!tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>` keeps a key and
     a value of 3 heads by 64 per token. The element type is the logical one; how pages are stored is the backend's.
 
+    `in` says whose tokens they are:
+    - nothing: those of the sequences that the step extends; they are kept from step to step;
+    - `source`: those of the sequences' sources, which one entry (`encode`) appends and another (`step`) only reads;
+    - `transient`: those of the step alone. `tw.append` replaces what the state held, so that one state serves all layers
+      of an encoder one after another, and nothing is kept.
+
     A state value is used at most once by an op that changes it (`tw.append`), and not at all after that: bufferisation
     works in place, so that a copy would be needed otherwise, and a copy is an error.
   }];
-  let parameters = (ins ArrayRefParameter<"::mlir::RankedTensorType">:$buffers);
-  let assemblyFormat = "`<` $buffers `>`";
+  let parameters = (ins ArrayRefParameter<"::mlir::RankedTensorType">:$buffers, OptionalParameter<"::mlir::StringAttr">:$group);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isSource() { return getGroup() && getGroup() == "source"; }
+    bool isTransient() { return getGroup() && getGroup() == "transient"; }
+  }];
 }
 
 // Plain or quantised weights: any element type, plugin storage types included.

@@ -112,28 +112,28 @@ Value KernelFunction::statePool(Value state, unsigned index, MemRefType type) {
 
 void KernelFunction::stateResult(Value value) { outputs.push_back(value); }
 
-Value KernelFunction::table(StepTable table) {
-  Value &argument = tables[static_cast<int>(table)];
-  if (argument)
-    return argument;
+Value KernelFunction::table(StepTable table, bool ofSource) {
   StringRef name, count;
   SmallVector<int64_t> shape = {ShapedType::kDynamic};
   switch (table) {
   case StepTable::Tiles:
-    name = "tiles";
+    name = ofSource ? "source_tiles" : "tiles";
     count = "T";
     shape.push_back(8);
     break;
   case StepTable::Pages:
-    name = "pages";
-    count = "P";
+    name = ofSource ? "source_pages" : "pages";
+    count = ofSource ? "SP" : "P";
     break;
   case StepTable::RowSlots:
-    name = "row_slots";
+    name = ofSource ? "source_row_slots" : "row_slots";
     count = "N";
     shape.push_back(2);
     break;
   }
+  Value &argument = tables[name];
+  if (argument)
+    return argument;
   auto type = MemRefType::get(shape, body.getI32Type());
   auto source = body.getArrayAttr({body.getStringAttr("table"), body.getStringAttr(name)});
   return argument = addArgument(type, source, dimsOf(type, count));

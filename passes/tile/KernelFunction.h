@@ -31,7 +31,7 @@ public:
   mlir::Value statePool(mlir::Value state, unsigned index, mlir::MemRefType type);
   /// A state result of the dispatch that stands for `value`.
   void stateResult(mlir::Value value);
-  mlir::Value table(StepTable table);
+  mlir::Value table(StepTable table, bool ofSource);
   /// The step's count of that name as an index argument ("N", "R", ...).
   mlir::Value symbol(llvm::StringRef name);
 
@@ -57,7 +57,7 @@ private:
   llvm::SmallVector<mlir::Value> inputs, outputs;
   llvm::DenseMap<mlir::Value, mlir::Value> inputTensors, outputArguments;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> pools;
-  llvm::DenseMap<int, mlir::Value> tables;
+  llvm::StringMap<mlir::Value> tables;
   llvm::StringMap<mlir::Value> counts;
   mlir::AffineExpr chunks;
 };

@@ -47,7 +47,7 @@ public:
     return kernel.statePool(value, index, MemRefType::get(shape, element));
   }
 
-  Value table(StepTable table) override { return kernel.table(table); }
+  Value table(StepTable table, bool ofSource) override { return kernel.table(table, ofSource); }
 
   Value rows(Value value) override {
     auto type = cast<RankedTensorType>(value.getType());

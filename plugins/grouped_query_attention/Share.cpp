@@ -134,7 +134,7 @@ private:
       receipt::done(append, passFlag, receiptKind,
                     "the state keeps " + Twine(buffers[0].getDimSize(headDim)) + " key/value heads instead of " +
                         Twine(before));
-    retype(web, tw::StateType::get(first.getContext(), buffers));
+    retype(web, tw::StateType::get(first.getContext(), buffers, first.getState().getType().getGroup()));
     SmallVector<Value> repeats;
     for (auto [op, pair] : llvm::zip_equal(web.appends, pairs)) {
       tw::AppendOp append = op;

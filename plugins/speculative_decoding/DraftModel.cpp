@@ -73,6 +73,7 @@ void DraftModel::readTo(std::span<const int32_t> history) {
                                    rest.data(),    static_cast<int64_t>(rest.size()),
                                    nullptr,        0,
                                    logits.data(),  nullptr,
+                                   nullptr,        0,
                                    nullptr,        0};
   check(host, host.step(model.get(), &request, 1), "draft model");
   tokens.insert(tokens.end(), rest.begin(), rest.end());

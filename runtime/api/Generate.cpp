@@ -33,33 +33,115 @@ public:
       choiceCount = std::min(choiceCount, meaningful);
   }
 
-  void run(std::span<const int32_t> prompt) {
-    if (!options.policy.empty()) {
-      policy.emplace(model->model->runtimeHalf(options.policy), model, session, options.policyOptions);
-      outputs.resize(policy->outputs().size());
-    }
+  void run(std::span<const int32_t> given) {
+    const std::vector<int32_t> prompt = begin(given);
     mostTokens = options.maxTokens;
+    const int64_t held = tw_session_length(session) + static_cast<int64_t>(prompt.size());
     if (options.maxLength > 0) {
-      const int64_t held = tw_session_length(session) + static_cast<int64_t>(prompt.size());
       if (held > options.maxLength)
         throw Error(TW_INVALID, "the prompt ends at token " + std::to_string(held) + ", behind the max-length of " +
                                     std::to_string(options.maxLength));
       mostTokens = std::min(mostTokens, options.maxLength - held);
     }
+    if (options.beams.beams > 1)
+      return searchBeams(prompt);
+    if (!options.policy.empty()) {
+      policy.emplace(model->model->runtimeHalf(options.policy), model, session, options.policyOptions);
+      outputs.resize(policy->outputs().size());
+    }
     readPrompt(prompt);
     const auto start = std::chrono::steady_clock::now();
     if (mostTokens == 0)
       stop(StopReason::MaxTokens);
-    else if (take(sample()))
+    else if (take(choose()))
       while (policy ? decodeDraft() : decodeOne())
         ;
-    if (callback && decoder)
-      if (const std::string rest = decoder->finish(); !rest.empty())
-        callback(-1, rest);
+    finishText();
     result.decodeSeconds = secondsSince(start);
   }
 
 private:
+  /// The source is read; the prompt with which the text begins.
+  std::vector<int32_t> begin(std::span<const int32_t> given) {
+    const artifact::Generation *own = model->model->loaded().manifest()->generation();
+    rules.noRepeatNgram = options.noRepeatNgram;
+    if (own) {
+      rules.forcedBegin = own->forced_bos_id();
+      rules.forcedEnd = own->forced_eos_id();
+      if (own->bad_ids())
+        rules.bad.assign(own->bad_ids()->begin(), own->bad_ids()->end());
+    }
+    if (!options.policy.empty() && rules.any())
+      throw Error(TW_UNSUPPORTED, "drafted tokens together with forced, forbidden or unrepeated ones");
+    if (!options.source.empty()) {
+      const auto start = std::chrono::steady_clock::now();
+      tw_encode_request request = {};
+      request.size = sizeof request;
+      request.session = session;
+      request.tokens = options.source.data();
+      request.count = static_cast<int64_t>(options.source.size());
+      if (const tw_status status = tw_encode(model, &request, 1))
+        throw Error(status, tw_last_error());
+      result.promptSeconds += secondsSince(start);
+      result.promptTokens += request.count;
+    }
+    std::vector<int32_t> prompt(given.begin(), given.end());
+    if (prompt.empty() && model->model->kind() == TW_MODEL_ENCODER_DECODER) {
+      if (!own || own->decoder_start_id() < 0)
+        throw Error(TW_INVALID, "no prompt, and the model does not say with which token its texts start");
+      prompt.push_back(own->decoder_start_id());
+    }
+    return prompt;
+  }
+
+  void finishText() {
+    if (callback && decoder)
+      if (const std::string rest = decoder->finish(); !rest.empty())
+        callback(-1, rest);
+  }
+
+  /// The next token by the rules and the sampler.
+  int32_t choose() {
+    const TraceSpan span(model->model->trace(), "sample");
+    if (rules.any())
+      rules.apply(std::span(logits).first(choiceCount), history, mostLength());
+    return sampler.sample(choices(), history);
+  }
+
+  /// Of the text with its prompt.
+  int64_t mostLength() const { return static_cast<int64_t>(history.size() - result.tokens.size()) + mostTokens; }
+
+  void searchBeams(std::span<const int32_t> prompt) {
+    if (options.sampling.temperature > 0 || !options.policy.empty())
+      throw Error(TW_INVALID, "beam search chooses by itself: wanted temperature 0 and no drafts with " +
+                                  std::to_string(options.beams.beams) + " beams");
+    const int64_t begun = static_cast<int64_t>(prompt.size());
+    const int64_t room = tw_model_context(model) - tw_session_length(session) - begun + 1;
+    mostTokens = std::min(mostTokens, std::max<int64_t>(room, 0));
+    BeamSearchOptions search;
+    search.settings = options.beams;
+    search.rules = rules;
+    search.rules.repetitionPenalty = options.sampling.repetitionPenalty;
+    search.maxLength = begun + mostTokens;
+    search.choices = choiceCount;
+    search.ends = [this](int32_t id) { return ends(id); };
+    const auto start = std::chrono::steady_clock::now();
+    if (mostTokens == 0)
+      return readPrompt(prompt);
+    const BeamSearchResult found = beamSearch(model, session, prompt, search);
+    result.promptSeconds += found.promptSeconds;
+    result.promptTokens += begun;
+    result.decodeSeconds = secondsSince(start) - found.promptSeconds;
+    result.decodeSteps = found.steps;
+    result.decodedTokens = found.steps;
+    result.score = found.score;
+    result.reason = StopReason::MaxTokens;
+    for (int32_t id : found.tokens)
+      if (!take(id))
+        break;
+    finishText();
+  }
+
   void readPrompt(std::span<const int32_t> prompt) {
     // A prompt of ids may name such a row; there is no logit to hold it against.
     const auto meaningful = [&](int32_t id) { return static_cast<size_t>(id) < choiceCount; };
@@ -67,8 +149,8 @@ private:
     const auto start = std::chrono::steady_clock::now();
     if (const tw_status status = stepRows(prompt, {}))
       throw Error(status, tw_last_error());
-    result.promptSeconds = secondsSince(start);
-    result.promptTokens = static_cast<int64_t>(prompt.size());
+    result.promptSeconds += secondsSince(start);
+    result.promptTokens += static_cast<int64_t>(prompt.size());
   }
 
   /// One step of `tokens` that gives logits and outputs for the wanted rows (none named: the last). The status tells an
@@ -82,11 +164,16 @@ private:
       filled.push_back({sizeof(tw_output), output.name.c_str(), outputs[i].data()});
     }
     logits.resize(rows * static_cast<size_t>(model->model->vocabSize()));
-    const tw_step_request request = {sizeof request, session,
-                                     tokens.data(),  static_cast<int64_t>(tokens.size()),
-                                     wanted.data(),  static_cast<int64_t>(wanted.size()),
-                                     logits.data(),  nullptr,
-                                     filled.data(),  static_cast<int64_t>(filled.size())};
+    tw_step_request request = {};
+    request.size = sizeof request;
+    request.session = session;
+    request.tokens = tokens.data();
+    request.count = static_cast<int64_t>(tokens.size());
+    request.wanted = wanted.data();
+    request.wanted_count = static_cast<int64_t>(wanted.size());
+    request.logits = logits.data();
+    request.outputs = filled.data();
+    request.output_count = static_cast<int64_t>(filled.size());
     chosenRow = 0;
     return tw_step(model, &request, 1);
   }
@@ -102,11 +189,6 @@ private:
   /// The logits of what may be chosen: rows behind the tokenizer's last token fill up the model's table and mean
   /// nothing.
   std::span<const float> choices() const { return std::span<const float>(logits).first(choiceCount); }
-
-  int32_t sample() {
-    const TraceSpan span(model->model->trace(), "sample");
-    return sampler.sample(choices(), history);
-  }
 
   bool ends(int32_t id) const {
     return (options.stopAtEnd && tokenizer && tokenizer->isEnd(id)) ||
@@ -146,7 +228,7 @@ private:
     if (!step({&result.tokens.back(), 1}, {}))
       return false;
     ++result.decodedTokens;
-    return take(sample());
+    return take(choose());
   }
 
   /// The same with drafted tokens behind the last one; the session keeps those that stand.
@@ -194,6 +276,7 @@ private:
   const TokenCallback &callback;
   GenerateResult &result;
   Sampler sampler;
+  LogitRules rules; // but for the repetition penalty, which is the sampler's
   const Tokenizer *tokenizer;
   std::optional<StreamDecoder> decoder;
   std::optional<DraftPolicy> policy;
@@ -245,6 +328,13 @@ Outcome generate(tw_model *model, tw_session *session, std::span<const int32_t> 
       throw Error(TW_INVALID, "max-tokens " + std::to_string(options.maxTokens) + ", wanted 0 or more");
     if (options.maxLength < 0)
       throw Error(TW_INVALID, "max-length " + std::to_string(options.maxLength) + ", wanted 0 or more");
+    if (options.noRepeatNgram < 0)
+      throw Error(TW_INVALID, "no-repeat-ngram-size " + std::to_string(options.noRepeatNgram) + ", wanted 0 or more");
+    checkBeamSettings(options.beams);
+    if (model->model->kind() == TW_MODEL_ENCODER || !model->model->hasLogits())
+      throw Error(TW_UNSUPPORTED, "the model writes no text: it is an encoder");
+    if (!options.source.empty() && model->model->kind() != TW_MODEL_ENCODER_DECODER)
+      throw Error(TW_UNSUPPORTED, "a source, but the model is no encoder-decoder");
     if (options.mostDrafted < 0)
       throw Error(TW_INVALID, "drafted tokens " + std::to_string(options.mostDrafted) + ", wanted 0 or more");
     for (int32_t id : options.stopIds)

@@ -2,6 +2,7 @@
 // Continues a prompt token by token, for tools. No exception leaves these functions.
 #pragma once
 
+#include "runtime/api/BeamSearch.h"
 #include "runtime/api/Outcome.h"
 #include "runtime/api/tilewright.h"
 #include "runtime/sample/Sampler.h"
@@ -26,6 +27,9 @@ struct GenerateOptions {
   std::string policy = {};           ///< plugin whose runtime half drafts tokens; empty: one token a step
   std::string policyOptions = {};    ///< for the policy
   int64_t mostDrafted = 16;          ///< drafted tokens of one step at most
+  std::vector<int32_t> source = {};  ///< what an encoder-decoder reads before; empty: the session has a source
+  BeamSettings beams = {};           ///< more than one: beam search, without sampling and drafts
+  int64_t noRepeatNgram = 0;         ///< LogitRules::noRepeatNgram
 };
 
 enum class StopReason { MaxTokens, EndToken, ContextFull, Cancelled, Caller };
@@ -37,6 +41,7 @@ struct GenerateResult {
   std::vector<int32_t> tokens; ///< new ones, without the one that ended the text
   StopReason reason = StopReason::MaxTokens;
   int32_t endToken = -1; ///< the id that ended the text
+  double score = 0;      ///< of a beam search: the text's log-probability, scaled by its length
   int64_t promptTokens = 0;
   double promptSeconds = 0;            ///< the prompt's step
   int64_t decodeSteps = 0;             ///< steps behind the prompt's
@@ -60,9 +65,10 @@ struct GenerateResult {
 /// tokenizer), and a last time id -1 with what text is left. False stops.
 using TokenCallback = std::function<bool(int32_t id, std::string_view text)>;
 
-/// Appends `prompt` (at least one id) to the session, then samples. Afterwards the session holds the prompt and all new
-/// tokens but the last. A cancelled or full session ends the text (see `reason`); a failing prompt, a prompt that does
-/// not fit and a cancelled prompt are failures. `result` is valid as far as it got in either case.
+/// Appends `prompt` (at least one id; none of an encoder-decoder: its start token) to the session, then chooses by the
+/// model's own rules (forced and forbidden tokens) and `options`. With one beam the session holds the prompt and all
+/// new tokens but the last afterwards. A cancelled or full session ends the text (see `reason`); a failing prompt, a
+/// prompt that does not fit and a cancelled prompt are failures. `result` is valid as far as it got in either case.
 Outcome generate(tw_model *model, tw_session *session, std::span<const int32_t> prompt, const GenerateOptions &options,
                  const TokenCallback &callback, GenerateResult &result);
 

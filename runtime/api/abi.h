@@ -70,6 +70,16 @@ typedef struct tw_abi_step {
   /* [the manifest's outputs] each [padded_logit_rows, its shape]; NULL: not wanted, and what is done for it alone is
    * left out. Read by entries of models that have outputs. */
   float *const *outputs;
+
+  /* What the sequences' sources have in the states of their group: as kv_len, tiles, pages and row_slots. An entry that
+   * fills them has the slots of its rows, one that reads them has none. NULL in models without sources. */
+  const int32_t *source_len;   /* [B] */
+  const int32_t *source_tiles; /* [tile_count][8] */
+  const int32_t *source_pages; /* [source_page_entries] */
+  int64_t source_page_entries;
+  const int32_t *source_row_slots; /* [padded_rows][2] */
+
+  const int32_t *const *inputs; /* [inputs of the manifest][padded_rows]; padding rows have 0 */
 } tw_abi_step;
 
 /* Returns 0, or what phase() returned when that was not 0. */

@@ -111,6 +111,35 @@ std::vector<float *> readOutputs(const Model &model, const tw_step_request &from
   return buffers;
 }
 
+/// The inputs of a request with `tokens` tokens, in the model's order; empty when it gives none.
+template <typename Request>
+std::vector<const int32_t *> readInputs(const Model &model, const Request &from, const std::string &request) {
+  const auto fail = [&](tw_status code, const std::string &what) { throw Error(code, request + ": " + what); };
+  if (from.input_count < 0 || (from.input_count > 0 && !from.inputs))
+    fail(TW_INVALID, "inputs is NULL or input_count is negative");
+  std::vector<const int32_t *> rows;
+  const auto *at = reinterpret_cast<const uint8_t *>(from.inputs);
+  for (int64_t i = 0; i < from.input_count; ++i) {
+    rows.resize(model.inputs().size());
+    const tw_input given = readSized(reinterpret_cast<const tw_input *>(at), sizeof(tw_input), "tw_input");
+    at += given.size;
+    const std::string name = given.name ? given.name : "";
+    const std::optional<size_t> which = model.findInput(name);
+    if (!which) {
+      std::string known;
+      for (const ModelInput &input : model.inputs())
+        known += (known.empty() ? "" : ", ") + input.name;
+      fail(TW_NOT_FOUND, "input '" + name + "': the model has " + (known.empty() ? "none" : known));
+    }
+    if (rows[*which])
+      fail(TW_INVALID, "input '" + name + "' is there twice");
+    if (!given.values)
+      fail(TW_INVALID, "no values for input '" + name + "'");
+    rows[*which] = given.values;
+  }
+  return rows;
+}
+
 StepRequest readRequest(const tw_step_request &from, int64_t index) {
   const std::string name = "request " + std::to_string(index);
   const auto check = [&](bool holds, const char *what) {
@@ -127,6 +156,7 @@ StepRequest readRequest(const tw_step_request &from, int64_t index) {
                       {from.wanted, static_cast<size_t>(from.wanted_count)},
                       from.logits,
                       {from.positions, static_cast<size_t>(from.positions ? from.count : 0)},
+                      {},
                       {}};
   return request;
 }
@@ -173,6 +203,20 @@ int64_t tw_model_vocab_size(const tw_model *model) { return model ? model->model
 
 int64_t tw_model_context(const tw_model *model) { return model ? model->model->context() : -1; }
 
+tw_model_kind tw_model_kind_of(const tw_model *model) { return model ? model->model->kind() : TW_MODEL_DECODER; }
+
+int32_t tw_model_has_logits(const tw_model *model) { return model && model->model->hasLogits() ? 1 : 0; }
+
+int64_t tw_model_input_count(const tw_model *model) {
+  return model ? static_cast<int64_t>(model->model->inputs().size()) : -1;
+}
+
+const char *tw_model_input_name(const tw_model *model, int64_t index) {
+  if (!model || index < 0 || index >= tw_model_input_count(model))
+    return nullptr;
+  return model->model->inputs()[static_cast<size_t>(index)].name.c_str();
+}
+
 const char *tw_model_describe(const tw_model *model) { return model ? model->model->description().c_str() : nullptr; }
 
 int64_t tw_model_output_count(const tw_model *model) {
@@ -201,7 +245,9 @@ tw_status tw_model_memory(const tw_model *model, tw_memory *out) {
                                   std::to_string(sizeof(tw_memory)) + " (set it to sizeof)");
     const Model &m = *model->model;
     out->weights = m.loaded().weightBytes();
-    out->caches = m.pagePool().pagesInUse() * m.pagePool().pageBytes();
+    out->caches = 0;
+    for (const PagePool *pool : {&m.pagePool(), &m.sourcePool(), &m.transientPool()})
+      out->caches += pool->pagesInUse() * pool->pageBytes();
     out->arenas = m.arenaPool().bytesHeld();
     out->peak = m.memory().peak();
   });
@@ -219,6 +265,15 @@ tw_status tw_session_create(tw_model *model, tw_session **out) {
 void tw_session_release(tw_session *session) { delete session; }
 
 int64_t tw_session_length(const tw_session *session) { return session ? session->session->length() : -1; }
+
+int64_t tw_session_source_length(const tw_session *session) { return session ? session->session->sourceLength() : -1; }
+
+tw_status tw_session_assign(tw_session *session, const tw_session *from) {
+  return guarded([&] {
+    need(session && from, "session or from is NULL");
+    session->session->assign(*from->session);
+  });
+}
 
 tw_status tw_session_truncate(tw_session *session, int64_t length) {
   return guarded([&] {
@@ -245,7 +300,8 @@ tw_status tw_step(tw_model *model, const tw_step_request *requests, int64_t coun
     const auto *at = reinterpret_cast<const uint8_t *>(requests);
     std::vector<StepRequest> steps;
     std::vector<std::vector<float *>> outputs; // of each request
-    std::vector<int64_t> lastRows;             // what NULL stands for in `wanted`
+    std::vector<std::vector<const int32_t *>> inputs;
+    std::vector<int64_t> lastRows; // what NULL stands for in `wanted`
     lastRows.reserve(static_cast<size_t>(std::min<int64_t>(count, 4096)));
     std::vector<size_t> wantsLast;
     for (int64_t i = 0; i < count; ++i, at += stride) {
@@ -256,16 +312,47 @@ tw_status tw_step(tw_model *model, const tw_step_request *requests, int64_t coun
                                     ", request 0 has " + std::to_string(stride));
       steps.push_back(readRequest(given, i));
       outputs.push_back(readOutputs(*model->model, given, "request " + std::to_string(i)));
+      inputs.push_back(readInputs(*model->model, given, "request " + std::to_string(i)));
       if (!given.wanted) {
         lastRows.push_back(given.count - 1);
         wantsLast.push_back(static_cast<size_t>(i));
       }
     }
-    for (size_t i = 0; i < steps.size(); ++i)
+    for (size_t i = 0; i < steps.size(); ++i) {
       steps[i].outputs = outputs[i];
+      steps[i].inputs = inputs[i];
+    }
     for (size_t i = 0; i < wantsLast.size(); ++i)
       steps[wantsLast[i]].wanted = {&lastRows[i], 1};
     model->model->step(steps);
+  });
+}
+
+tw_status tw_encode(tw_model *model, const tw_encode_request *requests, int64_t count) {
+  return guarded([&] {
+    need(model, "model is NULL");
+    need(count >= 0, "a negative number of requests");
+    need(requests || count == 0, "requests is NULL");
+    const size_t stride = count ? requests->size : 0;
+    const auto *at = reinterpret_cast<const uint8_t *>(requests);
+    std::vector<StepRequest> sources;
+    std::vector<std::vector<const int32_t *>> inputs; // of each request
+    for (int64_t i = 0; i < count; ++i, at += stride) {
+      const tw_encode_request given =
+          readSized(reinterpret_cast<const tw_encode_request *>(at), sizeof(tw_encode_request), "tw_encode_request");
+      const std::string name = "request " + std::to_string(i);
+      if (given.size != stride)
+        throw Error(TW_INVALID,
+                    name + ": size " + std::to_string(given.size) + ", request 0 has " + std::to_string(stride));
+      if (!given.session || !given.tokens || given.count < 1)
+        throw Error(TW_INVALID, name + ": wanted a session and at least one token");
+      inputs.push_back(readInputs(*model->model, given, name));
+      sources.push_back(
+          {given.session->session.get(), {given.tokens, static_cast<size_t>(given.count)}, {}, nullptr, {}, {}, {}});
+    }
+    for (size_t i = 0; i < sources.size(); ++i)
+      sources[i].inputs = inputs[i];
+    model->model->encode(sources);
   });
 }
 

@@ -61,6 +61,16 @@ int64_t tw_model_context(const tw_model *model);
 /* JSON description of the loaded artifact (manifest, level chosen, kernels); valid as long as the model. */
 const char *tw_model_describe(const tw_model *model);
 
+/* How a model's sessions work: they grow step by step; each step is a whole sequence, of which nothing is kept; or they
+ * grow behind a source that tw_encode has read. */
+typedef enum tw_model_kind { TW_MODEL_DECODER = 0, TW_MODEL_ENCODER = 1, TW_MODEL_ENCODER_DECODER = 2 } tw_model_kind;
+tw_model_kind tw_model_kind_of(const tw_model *model); /* DECODER of NULL */
+int32_t tw_model_has_logits(const tw_model *model);    /* 0: its steps give outputs alone, or NULL */
+
+/* Inputs of rows besides tokens and positions, by name (token types): a step that does not give one has zeros. */
+int64_t tw_model_input_count(const tw_model *model);
+const char *tw_model_input_name(const tw_model *model, int64_t index); /* as long as the model; NULL: no such index */
+
 /* What steps of the model give besides logits, by name: hidden states, prediction heads. Shapes are in the description.
  */
 int64_t tw_model_output_count(const tw_model *model);
@@ -79,9 +89,13 @@ tw_status tw_model_memory(const tw_model *model, tw_memory *out);
 
 tw_status tw_session_create(tw_model *model, tw_session **out);
 void tw_session_release(tw_session *session);
-int64_t tw_session_length(const tw_session *session); /* tokens in the cache */
-/* Keeps the first `length` tokens. */
+int64_t tw_session_length(const tw_session *session);        /* tokens in the cache */
+int64_t tw_session_source_length(const tw_session *session); /* tokens of its source */
+/* Keeps the first `length` tokens, and the source. Of an encoder's sessions only none can be kept. */
 tw_status tw_session_truncate(tw_session *session, int64_t length);
+/* `session` becomes what `from` is, of the same model: its tokens and its source. The two share memory until one of
+ * them goes on. Not while either is in a step. */
+tw_status tw_session_assign(tw_session *session, const tw_session *from);
 /* Legal from any thread: the running (or next) step returns CANCELLED and leaves the session as before that step. */
 tw_status tw_cancel(tw_session *session);
 
@@ -91,6 +105,13 @@ typedef struct tw_output {
   const char *name;
   float *values; /* [wanted_count or 1][its numbers]; may be NULL when no row is wanted */
 } tw_output;
+
+/* An input of rows that a request gives. */
+typedef struct tw_input {
+  size_t size; /* sizeof(tw_input), the same in all inputs of a request */
+  const char *name;
+  const int32_t *values; /* [count] */
+} tw_input;
 
 /* Appends tokens to each session and computes logits for wanted rows. Requests of one call share compiled steps; their
  * sessions differ. A failed step leaves every session unchanged (and the logits unspecified). No requests: nothing to
@@ -109,8 +130,24 @@ typedef struct tw_step_request {
   const tw_output
       *outputs; /* [output_count] for the wanted rows, besides their logits; what only others need is not done */
   int64_t output_count;
+  const tw_input *inputs; /* [input_count] */
+  int64_t input_count;
 } tw_step_request;
+/* An encoder's request is a whole sequence: its session holds no tokens before. An encoder-decoder's session has read a
+ * source. INVALID otherwise. */
 tw_status tw_step(tw_model *model, const tw_step_request *requests, int64_t count);
+
+/* Reads each session's source, which its steps then see; the session holds no tokens afterwards. A failed call leaves
+ * every session unchanged. UNSUPPORTED for a model that is no encoder-decoder. */
+typedef struct tw_encode_request {
+  size_t size; /* sizeof(tw_encode_request), the same in all requests of a call */
+  tw_session *session;
+  const int32_t *tokens;  /* [count], each below the vocabulary's size */
+  int64_t count;          /* at least 1, at most the context */
+  const tw_input *inputs; /* [input_count] */
+  int64_t input_count;
+} tw_encode_request;
+tw_status tw_encode(tw_model *model, const tw_encode_request *requests, int64_t count);
 
 /* Text. Buffers are filled up to `capacity`; *count or *length is what is needed, EXHAUSTED when it is more.
  * parse_special 1: the text is a prompt: special tokens are read from it, and the begin token stands in front if the

@@ -106,6 +106,12 @@ void PagePool::allocate(uint64_t count, std::vector<int32_t> &table) {
         throw;
       }
     }
+    try {
+      owners.resize(fresh + count - reused, 0);
+    } catch (...) {
+      budget.release(count * bytesPerPage);
+      throw;
+    }
     for (uint64_t i = 0; i < reused; ++i) {
       std::pop_heap(freed.begin(), freed.end(), std::greater<>());
       table.push_back(freed.back());
@@ -114,6 +120,8 @@ void PagePool::allocate(uint64_t count, std::vector<int32_t> &table) {
     for (uint64_t i = reused; i < count; ++i)
       table.push_back(static_cast<int32_t>(fresh++));
     freed.reserve(fresh); // so that release() cannot fail
+    for (size_t i = before; i < table.size(); ++i)
+      owners[static_cast<size_t>(table[i])] = 1;
   }
   // Fresh pages are zero already, but not there: kernels load keys past a sequence's end under a mask, and a masked
   // load that meets memory without a page costs hundreds of cycles each time (a third of decode on Zen 4).
@@ -125,17 +133,41 @@ void PagePool::release(std::span<const int32_t> pages) noexcept {
   if (pages.empty())
     return;
   std::lock_guard lock(mutex);
+  uint64_t given = 0;
   for (int32_t page : pages) {
+    if (--owners[static_cast<size_t>(page)] > 0)
+      continue;
     freed.push_back(page);
     std::push_heap(freed.begin(), freed.end(), std::greater<>());
+    ++given;
   }
-  budget.release(pages.size() * bytesPerPage);
+  budget.release(given * bytesPerPage);
   if (freed.size() == fresh) { // nobody uses a page: give the memory back, which zeroes it as well
     for (size_t i = 0; i < pools.size(); ++i)
       ::madvise(pools[i], roundUp(fresh * geometry[i].pageBytes(), systemPage()), MADV_DONTNEED);
     freed.clear();
     fresh = 0;
   }
+}
+
+void PagePool::share(std::span<const int32_t> pages) noexcept {
+  std::lock_guard lock(mutex);
+  for (int32_t page : pages)
+    ++owners[static_cast<size_t>(page)];
+}
+
+bool PagePool::isShared(int32_t page) const {
+  std::lock_guard lock(mutex);
+  return owners[static_cast<size_t>(page)] > 1;
+}
+
+void PagePool::copyHead(int32_t from, int32_t to, uint64_t count) noexcept {
+  for (size_t i = 0; i < pools.size(); ++i) {
+    const uint64_t bytes = geometry[i].pageBytes();
+    auto *pool = static_cast<uint8_t *>(pools[i]);
+    std::memcpy(pool + static_cast<uint64_t>(to) * bytes, pool + static_cast<uint64_t>(from) * bytes, bytes);
+  }
+  clearTail(to, count);
 }
 
 void PagePool::clearTail(int32_t page, uint64_t from) noexcept {

@@ -38,7 +38,14 @@ public:
 
   /// Appends `count` zeroed pages to `table`. Throws Error(EXHAUSTED) and changes nothing when there are not as many.
   void allocate(uint64_t count, std::vector<int32_t> &table);
+  /// Takes one owner from each; a page without owners is free.
   void release(std::span<const int32_t> pages) noexcept;
+  /// Gives one more owner to each.
+  void share(std::span<const int32_t> pages) noexcept;
+  /// Whether it has several owners: then it may not be written.
+  bool isShared(int32_t page) const;
+  /// `to`, fresh from allocate(), gets tokens [0, count) of `from` in every buffer.
+  void copyHead(int32_t from, int32_t to, uint64_t count) noexcept;
   /// Zeroes tokens [from, TW_PAGE_TOKENS) of a page in every buffer.
   void clearTail(int32_t page, uint64_t from) noexcept;
 
@@ -61,9 +68,10 @@ private:
   std::vector<void *> pools;
 
   mutable std::mutex mutex;
-  uint64_t committed = 0;     ///< pages that may be read and written
-  uint64_t fresh = 0;         ///< pages from here on are zero and were never given out
-  std::vector<int32_t> freed; ///< heap, smallest first; their bytes are old
+  uint64_t committed = 0;       ///< pages that may be read and written
+  std::vector<uint32_t> owners; ///< of each page that was ever given out
+  uint64_t fresh = 0;           ///< pages from here on are zero and were never given out
+  std::vector<int32_t> freed;   ///< heap, smallest first; their bytes are old
 };
 
 } // namespace tilewright

@@ -73,9 +73,31 @@ Json statesOf(const Manifest &manifest) {
     Json buffers = Json::array();
     for (const auto *buffer : *state->buffers())
       buffers.push_back({{"heads", buffer->heads()}, {"dim", buffer->dim()}, {"transposed", buffer->transposed()}});
-    states.push_back({{"name", state->name()->str()}, {"buffers", buffers}});
+    Json described = {{"name", state->name()->str()}, {"buffers", buffers}};
+    if (state->group())
+      described["group"] = state->group()->str();
+    states.push_back(described);
   }
   return states;
+}
+
+Json inputsOf(const Model &model) {
+  Json inputs = Json::array();
+  for (const ModelInput &input : model.inputs())
+    inputs.push_back({{"name", input.name}, {"limit", input.limit}});
+  return inputs;
+}
+
+const char *kindName(tw_model_kind kind) {
+  switch (kind) {
+  case TW_MODEL_DECODER:
+    break;
+  case TW_MODEL_ENCODER:
+    return "encoder";
+  case TW_MODEL_ENCODER_DECODER:
+    return "encoder-decoder";
+  }
+  return "decoder";
 }
 
 Json outputsOf(const Manifest &manifest) {
@@ -117,6 +139,9 @@ std::string describeModel(const Model &model) {
   const Json json = {{"folder", model.loaded().folder()},
                      {"producer", textOf(manifest->producer())},
                      {"model", textOf(manifest->model_name())},
+                     {"kind", kindName(model.kind())},
+                     {"logits", model.hasLogits()},
+                     {"inputs", inputsOf(model)},
                      {"numerics", manifest->numerics()->str()},
                      {"kv_element", model.loaded().kvElement()},
                      {"context", model.context()},

@@ -49,6 +49,14 @@ struct StepRequest {
   std::span<const int32_t> positions = {}; ///< one per token, below the model's own context; empty: they count on
   /// For each of the model's outputs [wanted][its numbers], filled, or null; empty: none is wanted.
   std::span<float *const> outputs = {};
+  /// For each of the model's inputs of rows a number per token, or null; empty: all are zeros.
+  std::span<const int32_t *const> inputs = {};
+};
+
+/// An input of rows besides tokens and positions.
+struct ModelInput {
+  std::string name;
+  int64_t limit; ///< numbers are below it
 };
 
 /// A result of a model's step besides the logits.
@@ -73,15 +81,27 @@ public:
   /// and EXHAUSTED before anything is computed; CANCELLED and INTERNAL. After any error every session is as before, the
   /// logits are unspecified.
   void step(std::span<const StepRequest> requests);
+  /// Reads each session's source: its steps see it, and it holds no tokens. Requests have no wanted rows. Throws Error
+  /// as step(), and UNSUPPORTED where the model is no encoder-decoder; after any error every session is as before.
+  void encode(std::span<const StepRequest> requests);
+
+  tw_model_kind kind() const { return modelKind; }
+  bool hasLogits() const { return !artifact->manifest()->no_logits(); }
 
   int64_t vocabSize() const { return static_cast<int64_t>(artifact->manifest()->vocab_size()); }
   int64_t context() const { return contextLength; }
+  std::span<const ModelInput> inputs() const { return inputList; }
   std::span<const ModelOutput> outputs() const { return outputList; }
+  /// Number of the input of this name; nothing when there is none.
+  std::optional<size_t> findInput(std::string_view name) const;
   /// Number of the output of this name; nothing when there is none.
   std::optional<size_t> findOutput(std::string_view name) const;
   int threads() const { return executor->concurrency(); }
   const Artifact &loaded() const { return *artifact; }
+  /// Of sessions' tokens, of their sources, and of whole sequences while their step runs.
   const PagePool &pagePool() const { return *pages; }
+  const PagePool &sourcePool() const { return *sourcePages; }
+  const PagePool &transientPool() const { return *transientPages; }
   const ArenaPool &arenaPool() const { return *arenas; }
   const MemoryBudget &memory() const { return budget; }
   /// Null when the artifact has none. Made when it is first asked for, since steps on token ids do not need it: throws
@@ -110,10 +130,13 @@ private:
   int64_t contextLength;
   int64_t maxRows;
   MemoryBudget budget;
-  std::unique_ptr<PagePool> pages;
+  tw_model_kind modelKind;
+  std::unique_ptr<PagePool> pages, sourcePages, transientPages;
+  std::vector<void *> stateBuffers; ///< of all three, in the manifest's order
   std::unique_ptr<ArenaPool> arenas;
   mutable std::once_flag textMade;
   mutable std::optional<Tokenizer> text;
+  std::vector<ModelInput> inputList;
   std::vector<ModelOutput> outputList;
   std::string json;
   std::mutex halvesMutex;
@@ -131,6 +154,10 @@ public:
   int64_t length() const { return tokens.load(std::memory_order_acquire); }
   /// Keeps the first `length` tokens. Throws Error(INVALID) when there are fewer, or while a step runs.
   void truncate(int64_t length);
+  /// Becomes what `other`, of the same model, is; the two share pages until one of them goes on. Throws Error(INVALID),
+  /// also while one of them is in use.
+  void assign(Session &other);
+  int64_t sourceLength() const { return sourceTokens.load(std::memory_order_acquire); }
   /// The running, else the next step throws Error(CANCELLED).
   void cancel() { cancelled.store(true, std::memory_order_release); }
   const std::shared_ptr<Model> &owner() const { return model; }
@@ -139,10 +166,13 @@ private:
   friend class StepRun;
   /// Frees pages and zeroes what lies behind `length` tokens.
   void dropBehind(int64_t length) noexcept;
+  /// As many pages as that, and none with other owners that tokens behind `length` go to.
+  void makeRoom(int64_t length, uint64_t pages);
 
   const std::shared_ptr<Model> model;
-  std::vector<int32_t> pageTable;
-  std::atomic<int64_t> tokens{0};
+  std::vector<int32_t> pageTable, sourceTable;
+  bool staleTail = false; ///< the last page, shared when tokens were dropped, may hold some of them
+  std::atomic<int64_t> tokens{0}, sourceTokens{0};
   std::atomic<bool> cancelled{false};
   std::atomic<bool> busy{false};
 };

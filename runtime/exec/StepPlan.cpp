@@ -26,6 +26,21 @@ std::vector<std::vector<RequestPart>> cutRequests(std::span<const int64_t> rowsO
   return steps;
 }
 
+std::vector<std::vector<RequestPart>> packRequests(std::span<const int64_t> rowsOfRequest, int64_t maxRows) {
+  std::vector<std::vector<RequestPart>> steps;
+  int64_t room = 0;
+  for (size_t request = 0; request < rowsOfRequest.size(); ++request) {
+    const int64_t count = rowsOfRequest[request];
+    if (count > room) {
+      steps.emplace_back();
+      room = std::max(maxRows, count);
+    }
+    steps.back().push_back({request, 0, count});
+    room -= count;
+  }
+  return steps;
+}
+
 size_t chooseVariant(std::span<const artifact::StepVariant *const> variants, int64_t rows) {
   for (size_t i = 0; i < variants.size(); ++i)
     if (rows >= variants[i]->min_rows() && (variants[i]->max_rows() == 0 || rows <= variants[i]->max_rows()))
@@ -48,7 +63,8 @@ StepForm formOf(const artifact::StepVariant &variant) {
   return {variant.row_multiple(), variant.logit_row_multiple(), variant.query_tile()};
 }
 
-StepTables::StepTables(std::span<const SequenceRows> sequences, const StepForm &form) {
+StepTables::StepTables(std::span<const SequenceRows> sequences, const StepForm &form, size_t inputCount)
+    : inputs(inputCount) {
   rowStart.push_back(0);
   for (size_t i = 0; i < sequences.size(); ++i)
     addSequence(sequences[i], static_cast<int32_t>(i), form.queryTile);
@@ -58,6 +74,11 @@ StepTables::StepTables(std::span<const SequenceRows> sequences, const StepForm &
   tokens.resize(padded, 0);
   positions.resize(padded, 0);
   rowSlots.resize(2 * padded, -1);
+  sourceRowSlots.resize(2 * padded, -1);
+  for (std::vector<int32_t> &input : inputs) {
+    input.resize(padded, 0);
+    inputPointers.push_back(input.data());
+  }
   logitIds.resize(static_cast<size_t>(roundUp(logitRowCount, form.logitRowMultiple)), 0);
 }
 
@@ -66,22 +87,37 @@ void StepTables::addSequence(const SequenceRows &sequence, int32_t number, int64
   const int64_t count = static_cast<int64_t>(sequence.tokens.size());
   const int64_t end = sequence.start + count;
   const int64_t pageCount = roundUp(end, TW_PAGE_TOKENS) / TW_PAGE_TOKENS;
-  const int64_t firstPage = static_cast<int64_t>(pages.size());
+  const int64_t sourcePageCount = roundUp(sequence.sourceLength, TW_PAGE_TOKENS) / TW_PAGE_TOKENS;
+  const auto addTile = [&](std::vector<int32_t> &to, int64_t row, int64_t keys, size_t firstPage, int64_t pageCount) {
+    for (int64_t value : {firstRow + row, std::min(queryTile, count - row), sequence.start + row, keys,
+                          static_cast<int64_t>(firstPage), pageCount, int64_t{number}, int64_t{0}})
+      to.push_back(static_cast<int32_t>(value));
+  };
   for (int64_t row = 0; row < count; row += queryTile) {
-    const int64_t tile[8] = {
-        firstRow + row, std::min(queryTile, count - row), sequence.start + row, end, firstPage, pageCount, number, 0};
-    for (int64_t value : tile)
-      tiles.push_back(static_cast<int32_t>(value));
+    addTile(tiles, row, end, pages.size(), pageCount);
+    addTile(sourceTiles, row, sequence.sourceLength, sourcePages.size(), sourcePageCount);
   }
   for (int64_t row = 0; row < count; ++row) {
     const int64_t place = sequence.start + row; // in the cache
     tokens.push_back(sequence.tokens[static_cast<size_t>(row)]);
     positions.push_back(sequence.positions.empty() ? static_cast<int32_t>(place)
                                                    : sequence.positions[static_cast<size_t>(row)]);
-    rowSlots.push_back(sequence.pages[static_cast<size_t>(place / TW_PAGE_TOKENS)]);
-    rowSlots.push_back(static_cast<int32_t>(place % TW_PAGE_TOKENS));
+    const auto page = static_cast<size_t>(place / TW_PAGE_TOKENS);
+    const auto slot = static_cast<int32_t>(place % TW_PAGE_TOKENS);
+    rowSlots.push_back(sequence.pages[page]);
+    rowSlots.push_back(slot);
+    sourceRowSlots.push_back(sequence.fillsSource ? sequence.sourcePages[page] : -1);
+    sourceRowSlots.push_back(sequence.fillsSource ? slot : -1);
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const int32_t *given = i < sequence.inputs.size() ? sequence.inputs[i] : nullptr;
+    inputs[i].insert(inputs[i].end(), static_cast<size_t>(count), 0);
+    if (given)
+      std::copy_n(given, count, inputs[i].end() - count);
   }
   pages.insert(pages.end(), sequence.pages.begin(), sequence.pages.begin() + pageCount);
+  sourcePages.insert(sourcePages.end(), sequence.sourcePages.begin(), sequence.sourcePages.begin() + sourcePageCount);
+  sourceLen.push_back(static_cast<int32_t>(sequence.sourceLength));
   rowStart.push_back(static_cast<int32_t>(firstRow + count));
   kvLen.push_back(static_cast<int32_t>(end));
   for (int64_t row : sequence.wanted)
@@ -105,6 +141,12 @@ void StepTables::describe(tw_abi_step &step) const {
   step.pages = pages.data();
   step.page_entries = static_cast<int64_t>(pages.size());
   step.row_slots = rowSlots.data();
+  step.source_len = sourceLen.data();
+  step.source_tiles = sourceTiles.data();
+  step.source_pages = sourcePages.data();
+  step.source_page_entries = static_cast<int64_t>(sourcePages.size());
+  step.source_row_slots = sourceRowSlots.data();
+  step.inputs = inputPointers.data();
 }
 
 } // namespace tilewright

@@ -18,6 +18,10 @@ struct SequenceRows {
   std::span<const int32_t> pages;  ///< at least as many as start + tokens.size() tokens need
   std::span<const int64_t> wanted; ///< rows whose logits are wanted, ascending, counted from the first of `tokens`
   std::span<const int32_t> positions = {}; ///< one per token; empty: counted from `start`
+  int64_t sourceLength = 0;                ///< tokens of the sequence's source
+  std::span<const int32_t> sourcePages = {};
+  bool fillsSource = false;                    ///< the rows are the source's
+  std::span<const int32_t *const> inputs = {}; ///< further inputs, one number per token each; null or empty: zeros
 };
 
 /// Part of a request: rows [first, first + count) of request number `request`.
@@ -30,6 +34,9 @@ struct RequestPart {
 /// Fills compiled steps of at most `maxRows` rows, request after request, none of them empty. Results are the same
 /// however requests are cut, but for the order of additions inside attention.
 std::vector<std::vector<RequestPart>> cutRequests(std::span<const int64_t> rowsOfRequest, int64_t maxRows);
+
+/// The same, but no request is cut: one of more than `maxRows` rows has a step of its own.
+std::vector<std::vector<RequestPart>> packRequests(std::span<const int64_t> rowsOfRequest, int64_t maxRows);
 
 /// The first variant that takes this many rows (the manifest promises one).
 size_t chooseVariant(std::span<const artifact::StepVariant *const> variants, int64_t rows);
@@ -49,7 +56,8 @@ StepForm formOf(const artifact::StepVariant &variant);
 /// The tables of one compiled step.
 class StepTables {
 public:
-  StepTables(std::span<const SequenceRows> sequences, const StepForm &form);
+  /// `inputs`: how many further inputs the model has.
+  StepTables(std::span<const SequenceRows> sequences, const StepForm &form, size_t inputs = 0);
 
   /// Sets sizes and tables; phase, context, weights, states, arena and logits stay the caller's.
   void describe(tw_abi_step &step) const;
@@ -65,6 +73,9 @@ private:
   int64_t rowCount = 0;
   int64_t logitRowCount = 0;
   std::vector<int32_t> tokens, positions, rowStart, kvLen, logitIds, tiles, pages, rowSlots;
+  std::vector<int32_t> sourceLen, sourceTiles, sourcePages, sourceRowSlots;
+  std::vector<std::vector<int32_t>> inputs;
+  std::vector<const int32_t *> inputPointers;
 };
 
 int64_t roundUp(int64_t value, int64_t multiple);

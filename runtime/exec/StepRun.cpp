@@ -10,6 +10,8 @@
 namespace tilewright {
 namespace {
 
+uint64_t pagesOf(int64_t tokens) { return static_cast<uint64_t>(roundUp(tokens, TW_PAGE_TOKENS) / TW_PAGE_TOKENS); }
+
 std::string requestName(size_t index) { return "request " + std::to_string(index); }
 
 /// Bounds in `wanted` of the rows that lie in a part: [first, last).
@@ -21,7 +23,8 @@ std::pair<size_t, size_t> wantedRange(std::span<const int64_t> wanted, const Req
 
 } // namespace
 
-StepRun::StepRun(Model &model, std::span<const StepRequest> requests) : model(model), requests(requests) {
+StepRun::StepRun(Model &model, std::span<const StepRequest> requests, StepEntry entry)
+    : model(model), requests(requests), entry(entry), sources(requests.size()) {
   for (size_t i = 0; i < requests.size(); ++i)
     check(i);
   before.reserve(requests.size());
@@ -33,13 +36,9 @@ StepRun::StepRun(Model &model, std::span<const StepRequest> requests) : model(mo
         throw Error(TW_INVALID, requestName(i) + ": its session is in use, by another thread or by an earlier request "
                                                  "of this step");
       ++taken;
-      before.push_back(session.length());
+      before.push_back(entry == StepEntry::Encode ? 0 : session.length());
       cancels.push_back(&session.cancelled);
-      const int64_t more = static_cast<int64_t>(requests[i].tokens.size());
-      if (more > model.context() - before[i])
-        throw Error(TW_CONTEXT_FULL, requestName(i) + ": the session holds " + std::to_string(before[i]) +
-                                         " tokens of a context of " + std::to_string(model.context()) + ", " +
-                                         std::to_string(more) + " more do not fit");
+      checkSession(i);
     }
   } catch (...) {
     for (size_t i = 0; i < taken; ++i)
@@ -51,10 +50,26 @@ StepRun::StepRun(Model &model, std::span<const StepRequest> requests) : model(mo
 StepRun::~StepRun() {
   for (size_t i = 0; i < requests.size(); ++i) {
     Session &session = *requests[i].session;
-    if (!done)
+    if (!done && entry == StepEntry::Step)
       session.dropBehind(before[i]);
+    model.sourcePages->release(sources[i]);
     session.busy.store(false, std::memory_order_release);
   }
+}
+
+void StepRun::checkSession(size_t index) const {
+  const Session &session = *requests[index].session;
+  if (entry == StepEntry::Step && model.kind() == TW_MODEL_ENCODER && before[index] > 0)
+    throw Error(TW_INVALID, requestName(index) + ": the session holds " + std::to_string(before[index]) +
+                                " tokens, but the model reads whole sequences, each in one step; truncate it to 0");
+  if (entry == StepEntry::Step && model.kind() == TW_MODEL_ENCODER_DECODER && session.sourceLength() == 0)
+    throw Error(TW_INVALID, requestName(index) + ": the session has no source, which the model reads by encode before "
+                                                 "its steps");
+  const auto more = static_cast<int64_t>(requests[index].tokens.size());
+  if (more > model.context() - before[index])
+    throw Error(TW_CONTEXT_FULL, requestName(index) + ": the session holds " + std::to_string(before[index]) +
+                                     " tokens of a context of " + std::to_string(model.context()) + ", " +
+                                     std::to_string(more) + " more do not fit");
 }
 
 void StepRun::check(size_t index) const {
@@ -90,9 +105,29 @@ void StepRun::check(size_t index) const {
   if (!request.outputs.empty() && request.outputs.size() != model.outputs().size())
     throw Error(TW_INVALID, requestName(index) + ": buffers for " + std::to_string(request.outputs.size()) +
                                 " outputs, the model has " + std::to_string(model.outputs().size()));
-  if (!request.wanted.empty() && !request.logits)
+  if (!request.wanted.empty() && !request.logits && model.hasLogits())
     throw Error(TW_INVALID, requestName(index) + ": no buffer for the logits of " +
                                 std::to_string(request.wanted.size()) + " rows");
+  if (request.logits && !model.hasLogits())
+    throw Error(TW_INVALID, requestName(index) + ": a buffer for logits, but the model gives outputs alone");
+  checkInputs(index);
+}
+
+void StepRun::checkInputs(size_t index) const {
+  const StepRequest &request = requests[index];
+  if (!request.inputs.empty() && request.inputs.size() != model.inputs().size())
+    throw Error(TW_INVALID, requestName(index) + ": " + std::to_string(request.inputs.size()) +
+                                " inputs, the model has " + std::to_string(model.inputs().size()));
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    if (!request.inputs[i])
+      continue;
+    const ModelInput &input = model.inputs()[i];
+    for (size_t row = 0; row < request.tokens.size(); ++row)
+      if (request.inputs[i][row] < 0 || request.inputs[i][row] >= input.limit)
+        throw Error(TW_INVALID, requestName(index) + ": " + input.name + " " + std::to_string(row) + " is " +
+                                    std::to_string(request.inputs[i][row]) + ", wanted 0 to " +
+                                    std::to_string(input.limit - 1));
+  }
 }
 
 std::span<const int64_t> StepRun::wantedIn(const RequestPart &part, std::vector<int64_t> &relative) const {
@@ -108,8 +143,9 @@ void StepRun::plan() {
   std::vector<int64_t> rows;
   for (const StepRequest &request : requests)
     rows.push_back(static_cast<int64_t>(request.tokens.size()));
-  const auto variants = model.loaded().variants();
-  for (std::vector<RequestPart> &parts : cutRequests(rows, model.maxRows)) {
+  const auto variants = model.loaded().variants(entry);
+  for (std::vector<RequestPart> &parts :
+       isWhole() ? packRequests(rows, model.maxRows) : cutRequests(rows, model.maxRows)) {
     int64_t rowCount = 0, logitRows = 0;
     for (const RequestPart &part : parts) {
       rowCount += part.count;
@@ -152,9 +188,48 @@ void StepRun::reservePages() {
   for (size_t i = 0; i < requests.size(); ++i) {
     Session &session = *requests[i].session;
     const int64_t end = before[i] + static_cast<int64_t>(requests[i].tokens.size());
-    const auto wanted = static_cast<uint64_t>(roundUp(end, TW_PAGE_TOKENS) / TW_PAGE_TOKENS);
-    model.pages->allocate(wanted - session.pageTable.size(), session.pageTable);
+    if (entry == StepEntry::Encode)
+      model.sourcePages->allocate(pagesOf(end), sources[i]);
+    else if (!isWhole())
+      session.makeRoom(before[i], pagesOf(end));
   }
+}
+
+SequenceRows StepRun::sequenceOf(const RequestPart &part, std::span<const int64_t> wanted,
+                                 std::span<const int32_t> transientPages) const {
+  const StepRequest &request = requests[part.request];
+  const auto rowsOf = [&](std::span<const int32_t> all) {
+    return all.empty() ? all : all.subspan(static_cast<size_t>(part.first), static_cast<size_t>(part.count));
+  };
+  const Session &session = *request.session;
+  SequenceRows rows{rowsOf(request.tokens), before[part.request] + part.first,
+                    isWhole() ? transientPages : std::span<const int32_t>(session.pageTable), wanted,
+                    rowsOf(request.positions)};
+  if (entry == StepEntry::Encode) {
+    rows.sourceLength = part.count;
+    rows.sourcePages = sources[part.request];
+    rows.fillsSource = true;
+  } else {
+    rows.sourceLength = session.sourceLength();
+    rows.sourcePages = session.sourceTable;
+  }
+  return rows;
+}
+
+void StepRun::commit() {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Session &session = *requests[i].session;
+    const auto count = static_cast<int64_t>(requests[i].tokens.size());
+    if (entry == StepEntry::Encode) {
+      session.tokens.store(0, std::memory_order_release);
+      session.dropBehind(0);
+      session.sourceTable.swap(sources[i]); // the older source goes with this run
+      session.sourceTokens.store(count, std::memory_order_release);
+    } else {
+      session.tokens.store(before[i] + count, std::memory_order_release);
+    }
+  }
+  done = true;
 }
 
 void StepRun::throwIfCancelled() {
@@ -184,26 +259,56 @@ void StepRun::run() {
           runBatch(batch, phases, arena.get());
       },
       model.trace());
-  for (size_t i = 0; i < requests.size(); ++i)
-    requests[i].session->tokens.store(before[i] + static_cast<int64_t>(requests[i].tokens.size()),
-                                      std::memory_order_release);
-  done = true;
+  commit();
 }
 
+namespace {
+
+/// Pages for the rows of whole sequences, while their step runs.
+class TransientPages {
+public:
+  TransientPages(PagePool &pool, std::span<const RequestPart> parts) : pool(pool), tables(parts.size()) {
+    uint64_t count = 0;
+    for (const RequestPart &part : parts)
+      count += pagesOf(part.count);
+    pool.allocate(count, all);
+    auto *next = all.data();
+    for (size_t i = 0; i < parts.size(); ++i) {
+      tables[i] = {next, static_cast<size_t>(pagesOf(parts[i].count))};
+      next += tables[i].size();
+    }
+  }
+  ~TransientPages() { pool.release(all); }
+  TransientPages(const TransientPages &) = delete;
+  TransientPages &operator=(const TransientPages &) = delete;
+
+  std::span<const int32_t> of(size_t part) const { return tables[part]; }
+
+private:
+  PagePool &pool;
+  std::vector<int32_t> all;
+  std::vector<std::span<const int32_t>> tables;
+};
+
+} // namespace
+
 void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
-  const artifact::StepVariant &variant = *model.loaded().variants()[batch.variant];
+  const artifact::StepVariant &variant = *model.loaded().variants(entry)[batch.variant];
+  std::optional<TransientPages> transient;
+  if (isWhole())
+    transient.emplace(*model.transientPages, batch.parts);
   std::vector<SequenceRows> sequences;
   std::vector<std::vector<int64_t>> wanted(batch.parts.size());
+  std::vector<std::vector<const int32_t *>> inputs(batch.parts.size());
   for (size_t i = 0; i < batch.parts.size(); ++i) {
     const RequestPart &part = batch.parts[i];
-    const StepRequest &request = requests[part.request];
-    const auto rowsOf = [&](std::span<const int32_t> all) {
-      return all.empty() ? all : all.subspan(static_cast<size_t>(part.first), static_cast<size_t>(part.count));
-    };
-    sequences.push_back({rowsOf(request.tokens), before[part.request] + part.first, request.session->pageTable,
-                         wantedIn(part, wanted[i]), rowsOf(request.positions)});
+    sequences.push_back(
+        sequenceOf(part, wantedIn(part, wanted[i]), transient ? transient->of(i) : std::span<const int32_t>()));
+    for (const int32_t *input : requests[part.request].inputs)
+      inputs[i].push_back(input ? input + part.first : nullptr);
+    sequences.back().inputs = inputs[i];
   }
-  const StepTables tables(sequences, formOf(variant));
+  const StepTables tables(sequences, formOf(variant), model.inputs().size());
   uint8_t *scratch = arena + batch.arenaBytes;
   std::vector<float *> results(resultCount());
   for (size_t result = 0; result < results.size(); ++result) {
@@ -223,13 +328,13 @@ void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
   step.phase = &Phases::phase;
   step.context = &phases;
   step.weights = model.loaded().weights();
-  step.states = model.pages->buffers();
+  step.states = model.stateBuffers.data();
   step.arena = arena;
   step.logits = results[0];
   step.outputs = results.data() + 1;
   const int32_t result = [&] {
     const TraceSpan span(model.trace(), variant.symbol()->c_str(), "rows", tables.rows());
-    return model.loaded().entry(batch.variant)(&step);
+    return model.loaded().entry(batch.variant, entry)(&step);
   }();
   if (phases.status() == TW_CANCELLED) {
     throwIfCancelled();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One Model::step(): checks, reserves, runs, and on any failure puts every session back.
+// One Model::step() or Model::encode(): checks, reserves, runs, and on any failure puts every session back.
 #pragma once
 
 #include "runtime/exec/Model.h"
@@ -10,7 +10,7 @@ namespace tilewright {
 class StepRun {
 public:
   /// Checks the requests and takes their sessions. Throws Error(INVALID) or Error(CONTEXT_FULL).
-  StepRun(Model &model, std::span<const StepRequest> requests);
+  StepRun(Model &model, std::span<const StepRequest> requests, StepEntry entry);
   /// Unless run() succeeded, drops what the step appended; gives the sessions back.
   ~StepRun();
   StepRun(const StepRun &) = delete;
@@ -34,18 +34,30 @@ private:
   /// Where the request wants the result, for its first wanted row; null: it does not.
   static float *bufferOf(const StepRequest &request, size_t result);
 
+  /// Whether requests are whole sequences, which are not cut and of whose rows nothing is kept but a source.
+  bool isWhole() const { return entry == StepEntry::Encode || model.kind() == TW_MODEL_ENCODER; }
   void check(size_t index) const;
+  void checkInputs(size_t index) const;
+  /// Whether the session may take the request now. Throws Error(INVALID) or Error(CONTEXT_FULL).
+  void checkSession(size_t index) const;
   std::span<const int64_t> wantedIn(const RequestPart &part, std::vector<int64_t> &relative) const;
   void plan();
   void reservePages();
+  /// What a part's rows are to the tables of its step.
+  SequenceRows sequenceOf(const RequestPart &part, std::span<const int64_t> wanted,
+                          std::span<const int32_t> transientPages) const;
+  /// The requests' tokens are read.
+  void commit();
   void runBatch(const Batch &batch, Phases &phases, uint8_t *arena);
   void copyResults(const Batch &batch, const uint8_t *scratch) const;
   void throwIfCancelled();
 
   Model &model;
   const std::span<const StepRequest> requests;
+  const StepEntry entry;
   std::vector<int64_t> before; ///< each session's tokens
   std::vector<std::atomic<bool> *> cancels;
+  std::vector<std::vector<int32_t>> sources; ///< pages of what is encoded, by request
   std::vector<Batch> batches;
   size_t taken = 0; ///< sessions marked as busy
   bool done = false;

@@ -180,8 +180,8 @@ void Artifact::chooseKvElement(const ArtifactOptions &options) {
     throw Error(TW_INVALID, "K/V caches of '" + kvElementName + "', wanted f32 or bf16");
   for (const auto *step : *level().steps())
     if (content.kvElementOf(*step) == kvElementName)
-      stepVariants.push_back(step);
-  if (stepVariants.empty())
+      formsOf(*step).variants.push_back(step);
+  if (variants().empty())
     throw Error(TW_UNSUPPORTED, root + ": has no steps for K/V caches of " + kvElementName + "; numerics " +
                                     content->numerics()->str() + " keeps them in " + content->kv_element()->str());
 }
@@ -208,8 +208,9 @@ void Artifact::loadCode(const std::string &path, std::pair<dev_t, ino_t> identit
   for (uint32_t i = 0; i < level().steps()->size(); ++i) {
     if (!table->entry || !table->entry[first + i])
       throw Error(TW_CORRUPT, path + ": step " + std::to_string(first + i) + " is missing from its table");
-    if (content.kvElementOf(*level().steps()->Get(i)) == kvElementName)
-      entries.push_back(table->entry[first + i]);
+    const artifact::StepVariant &step = *level().steps()->Get(i);
+    if (content.kvElementOf(step) == kvElementName)
+      formsOf(step).code.push_back(table->entry[first + i]);
   }
 }
 

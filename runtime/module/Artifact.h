@@ -22,6 +22,9 @@ struct ArtifactOptions {
   const CpuFeatures *features = nullptr; ///< null: this machine's
 };
 
+/// The compiled functions of a model that the runtime calls.
+enum class StepEntry { Step, Encode };
+
 /// Immutable after load(); shared by any number of threads.
 class Artifact {
 public:
@@ -42,10 +45,14 @@ public:
   const artifact::Level &level() const { return *content->levels()->Get(static_cast<uint32_t>(levelIndex)); }
   /// What the K/V caches hold: "f32" or "bf16".
   const std::string &kvElement() const { return kvElementName; }
-  /// The level's step forms for that element.
-  std::span<const artifact::StepVariant *const> variants() const { return stepVariants; }
-  /// Compiled entry of variants()[index].
-  tw_abi_entry entry(size_t index) const { return entries[index]; }
+  /// The level's forms of an entry for that element; none of Encode where the model reads no sources.
+  std::span<const artifact::StepVariant *const> variants(StepEntry which = StepEntry::Step) const {
+    return forms[static_cast<size_t>(which)].variants;
+  }
+  /// Compiled entry of variants(which)[index].
+  tw_abi_entry entry(size_t index, StepEntry which = StepEntry::Step) const {
+    return forms[static_cast<size_t>(which)].code[index];
+  }
   /// Packed bytes of each weight, in the manifest's order.
   void *const *weights() const { return weightPointers.data(); }
   uint64_t weightBytes() const { return weightFile.bytes().size(); }
@@ -63,10 +70,14 @@ private:
   std::vector<void *> weightPointers;
   size_t levelIndex = 0;
   std::string kvElementName;
-  std::vector<const artifact::StepVariant *> stepVariants;
+  struct Forms {
+    std::vector<const artifact::StepVariant *> variants;
+    std::vector<tw_abi_entry> code;
+  };
+  Forms &formsOf(const artifact::StepVariant &step) { return forms[Manifest::isEncode(step) ? 1 : 0]; }
+  Forms forms[2]; ///< by StepEntry
   void *library = nullptr;
   std::optional<std::pair<dev_t, ino_t>> codeIdentity; ///< of the loaded file
-  std::vector<tw_abi_entry> entries;
 };
 
 } // namespace tilewright

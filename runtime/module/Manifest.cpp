@@ -35,6 +35,7 @@ public:
     checkWeights();
     checkStates();
     checkOutputs();
+    checkInputs();
     checkLevels();
     if (m.tokenizer())
       checkTokenizer(*m.tokenizer());
@@ -129,6 +130,8 @@ private:
     for (size_t i = 0; i < sizeOf(m.states()); ++i) {
       const auto *state = m.states()->Get(static_cast<uint32_t>(i));
       const std::string place = "states[" + std::to_string(i) + "] " + quoted(state->name());
+      if (state->group() && state->group()->str() != "source" && state->group()->str() != "transient")
+        fail(place + ": group " + quoted(state->group()) + ", wanted 'source' or 'transient'");
       if (state->buffers()->size() == 0)
         fail(place + ": no buffers");
       for (const auto *buffer : *state->buffers()) {
@@ -162,6 +165,34 @@ private:
     }
   }
 
+  void checkInputs() const {
+    const bool isNew = sizeOf(m.inputs()) || m.no_logits() || m.generation() || readsSources();
+    if (isNew && m.format_version() < 2)
+      fail("inputs, sources, a step without logits or rules of generation in format version " +
+           std::to_string(m.format_version()) + ", wanted 2 or more");
+    std::set<std::string> names = {""};
+    for (size_t i = 0; i < sizeOf(m.inputs()); ++i) {
+      const auto *input = m.inputs()->Get(static_cast<uint32_t>(i));
+      const std::string place = "input " + quoted(input->name());
+      if (!names.insert(input->name()->str()).second)
+        fail(place + ": not a name of its own");
+      if (input->limit() == 0 || input->limit() > INT32_MAX)
+        fail(place + ": limit " + std::to_string(input->limit()));
+      if (input->entries() == 0 || input->entries() > 3)
+        fail(place + ": entries " + std::to_string(input->entries()) + ", wanted 1 to 3");
+    }
+    if (m.no_logits() && sizeOf(m.outputs()) == 0)
+      fail("a step without logits and outputs");
+    if (const auto *g = m.generation()) {
+      std::vector<int64_t> ids = {g->decoder_start_id(), g->forced_bos_id(), g->forced_eos_id()};
+      if (g->bad_ids())
+        ids.insert(ids.end(), g->bad_ids()->begin(), g->bad_ids()->end());
+      for (int64_t id : ids)
+        if (id < -1 || id >= static_cast<int64_t>(m.vocab_size()))
+          fail("generation: id " + std::to_string(id) + " of " + std::to_string(m.vocab_size()) + " tokens");
+    }
+  }
+
   void checkLevels() const {
     if (m.levels()->size() == 0)
       fail("no levels");
@@ -172,19 +203,34 @@ private:
         fail(place + " stands there twice");
       if (level->steps()->size() == 0)
         fail(place + ": no steps");
-      std::map<std::string, std::vector<const artifact::StepVariant *>> byElement;
+      std::map<std::string, std::map<std::string, std::vector<const artifact::StepVariant *>>> byElement; // of entries
       for (const auto *step : *level->steps()) {
         checkStep(place + ": step " + quoted(step->symbol()), *step);
-        byElement[step->kv_element() ? step->kv_element()->str() : m.kv_element()->str()].push_back(step);
+        byElement[step->entry() ? step->entry()->str() : "step"]
+                 [step->kv_element() ? step->kv_element()->str() : m.kv_element()->str()]
+                     .push_back(step);
       }
-      byElement[m.kv_element()->str()]; // must be there
-      for (auto &[element, steps] : byElement)
-        checkRows(place, element, steps);
+      byElement["step"][m.kv_element()->str()]; // must be there
+      if (readsSources())
+        for (const auto &[element, steps] : byElement["step"])
+          byElement["encode"][element];
+      for (auto &[entry, elements] : byElement)
+        for (auto &[element, steps] : elements)
+          checkRows(place, entry, element, steps);
     }
   }
 
-  /// Steps of one K/V element serve every number of rows.
-  void checkRows(const std::string &place, const std::string &element,
+  bool readsSources() const {
+    for (size_t i = 0; i < sizeOf(m.states()); ++i) {
+      const auto *group = m.states()->Get(static_cast<uint32_t>(i))->group();
+      if (group && group->str() == "source")
+        return true;
+    }
+    return false;
+  }
+
+  /// Forms of one entry and K/V element serve every number of rows.
+  void checkRows(const std::string &place, const std::string &entry, const std::string &element,
                  std::vector<const artifact::StepVariant *> &steps) const {
     uint64_t covered = 0; // rows 1..covered have a variant
     bool endless = false;
@@ -196,12 +242,16 @@ private:
       covered = std::max<uint64_t>(covered, step->max_rows());
     }
     if (!endless)
-      fail(place + ": no step for " + std::to_string(covered + 1) + " rows with K/V caches of " + element);
+      fail(place + ": no " + entry + " for " + std::to_string(covered + 1) + " rows with K/V caches of " + element);
   }
 
   void checkStep(const std::string &place, const artifact::StepVariant &step) const {
     if (step.kv_element())
       checkKvElement(place + ": ", step.kv_element()->str());
+    if (step.entry() && step.entry()->str() != "step" && step.entry()->str() != "encode")
+      fail(place + ": entry '" + step.entry()->str() + "', wanted 'step' or 'encode'");
+    if (step.entry() && step.entry()->str() == "encode" && !readsSources())
+      fail(place + ": encodes, but there is no state of group 'source'");
     if (step.max_rows() && step.max_rows() < step.min_rows())
       fail(place + ": from " + std::to_string(step.min_rows()) + " to " + std::to_string(step.max_rows()) + " rows");
     if (step.row_multiple() == 0 || step.row_multiple() > kMaxMultiple || step.query_tile() == 0 ||

@@ -33,6 +33,8 @@ public:
   size_t entries() const { return firstEntry(root->levels()->size()); }
   /// What the K/V caches of a step form hold: "f32" or "bf16".
   std::string kvElementOf(const artifact::StepVariant &step) const;
+  /// Whether it is a form of the entry that reads sources.
+  static bool isEncode(const artifact::StepVariant &step) { return step.entry() && step.entry()->str() == "encode"; }
 
 private:
   std::vector<uint64_t> storage; ///< 64-bit words: FlatBuffers reads aligned

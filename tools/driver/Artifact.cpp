@@ -44,12 +44,12 @@ artifact::ManifestT describeModel(Session &session, StringRef numerics) {
 int writeArtifact(Session &session, MutableArrayRef<ClassProgram> classes, ArrayRef<const CpuLevel *> levels,
                   const KernelCompiler &compile, artifact::ManifestT &manifest, const OutputFolder &folder,
                   Progress &progress, llvm::function_ref<int()> compiled) {
-  const std::string entry = session.graph().graph().entry()->str();
+  const std::vector<std::string> entryPoints = entriesOf(session.graph().graph());
   progress.step("packing weights");
   ModuleOp packed = *classes.front().module;
-  if (failed(describeResults(packed, entry, manifest)))
+  if (failed(describeResults(packed, entryPoints.front(), manifest)))
     return WorkFailed;
-  FailureOr<ProgramTables> tables = describeStates(packed, entry, manifest);
+  FailureOr<ProgramTables> tables = describeStates(packed, entryPoints, manifest);
   if (failed(tables))
     return WorkFailed;
   NanCounter nans(session.context());
@@ -63,7 +63,7 @@ int writeArtifact(Session &session, MutableArrayRef<ClassProgram> classes, Array
   std::vector<std::string> entries;
   for (const CpuLevel *level : levels) {
     progress.step(("compiling for " + level->name).str());
-    if (failed(compileLevel(classes, entry, *level, *tables, compile, objects, entries, manifest)))
+    if (failed(compileLevel(classes, entryPoints, *level, *tables, compile, objects, entries, manifest)))
       return WorkFailed;
   }
 

@@ -29,13 +29,39 @@ public:
     return check(tw_session_create(model, &session));
   }
 
-  llvm::Error reset() override { return check(tw_session_truncate(session, 0)); }
+  llvm::Error reset() override {
+    hasSource = false;
+    return check(tw_session_truncate(session, 0));
+  }
 
-  llvm::Expected<std::vector<double>> step(llvm::ArrayRef<int32_t> tokens, bool lastOnly) override {
+  llvm::Error encode(llvm::ArrayRef<int32_t> tokens, const RowInputs &inputs) override {
+    std::vector<tw_input> rows = rowsOf(inputs);
+    tw_encode_request request = {};
+    request.size = sizeof request;
+    request.session = session;
+    request.tokens = tokens.data();
+    request.count = static_cast<int64_t>(tokens.size());
+    request.inputs = rows.data();
+    request.input_count = static_cast<int64_t>(rows.size());
+    hasSource = true;
+    return check(tw_encode(model, &request, 1));
+  }
+
+  llvm::Expected<std::vector<double>> step(llvm::ArrayRef<int32_t> tokens, bool lastOnly,
+                                           const RowInputs &inputs) override {
+    if (tw_model_kind_of(model) == TW_MODEL_ENCODER)
+      if (llvm::Error error = reset())
+        return std::move(error);
+    if (tw_model_kind_of(model) == TW_MODEL_ENCODER_DECODER && !hasSource)
+      if (llvm::Error error = encode(tokens, {}))
+        return std::move(error);
     std::vector<int64_t> wanted;
     for (size_t i = lastOnly ? tokens.size() - 1 : 0; i < tokens.size(); ++i)
       wanted.push_back(static_cast<int64_t>(i));
+    const char *output = hasLogits() ? nullptr : tw_model_output_name(model, 0);
     std::vector<float> logits(wanted.size() * static_cast<size_t>(vocab()));
+    const tw_output asked = {sizeof asked, output, logits.data()};
+    std::vector<tw_input> rows = rowsOf(inputs);
     tw_step_request request = {};
     request.size = sizeof request;
     request.session = session;
@@ -43,13 +69,20 @@ public:
     request.count = static_cast<int64_t>(tokens.size());
     request.wanted = wanted.data();
     request.wanted_count = static_cast<int64_t>(wanted.size());
-    request.logits = logits.data();
+    request.logits = output ? nullptr : logits.data();
+    request.outputs = output ? &asked : nullptr;
+    request.output_count = output ? 1 : 0;
+    request.inputs = rows.data();
+    request.input_count = static_cast<int64_t>(rows.size());
     if (llvm::Error error = check(tw_step(model, &request, 1)))
       return std::move(error);
     return std::vector<double>(logits.begin(), logits.end());
   }
 
-  int64_t vocab() const override { return tw_model_vocab_size(model); }
+  int64_t vocab() const override {
+    return hasLogits() ? tw_model_vocab_size(model) : tw_model_output_size(model, tw_model_output_name(model, 0));
+  }
+  bool hasLogits() const override { return tw_model_has_logits(model) != 0; }
 
   std::string numerics() const override {
     llvm::Expected<llvm::json::Value> description = llvm::json::parse(tw_model_describe(model));
@@ -62,8 +95,16 @@ public:
   }
 
 private:
+  static std::vector<tw_input> rowsOf(const RowInputs &inputs) {
+    std::vector<tw_input> rows;
+    for (const auto &input : inputs) // keys end with a zero
+      rows.push_back({sizeof(tw_input), input.getKeyData(), input.getValue().data()});
+    return rows;
+  }
+
   tw_model *model = nullptr;
   tw_session *session = nullptr;
+  bool hasSource = false; ///< read since the last reset
 };
 
 } // namespace

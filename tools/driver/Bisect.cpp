@@ -41,7 +41,7 @@ class Bisection {
 public:
   Bisection(Session &session, std::vector<int32_t> ids, PipelineOptions options, const CpuLevel *level, bool quiet)
       : session(session), ids(std::move(ids)), options(std::move(options)), level(level), quiet(quiet),
-        entry(session.graph().graph().entry()->str()) {}
+        entries(entriesOf(session.graph().graph())) {}
 
   /// Goes through all passes up to the first that breaks the result.
   llvm::Error run(ModuleOp module);
@@ -73,7 +73,7 @@ private:
   const PipelineOptions options;
   const CpuLevel *level;
   const bool quiet;
-  const std::string entry;
+  const std::vector<std::string> entries;
   std::vector<ClassProgram> programs; ///< by shape class, as far as the tile stage has come
   std::vector<Verdict> all;
 };
@@ -206,13 +206,14 @@ llvm::Error Bisection::tileStage(ModuleOp module) {
 }
 
 llvm::Error Bisection::checkKernels(Verdict verdict, ModuleOp module, KernelPasses build, Effort effort) {
-  std::vector<TracedClass> classes;
+  std::vector<TracedClass> classes, sources;
   for (ClassProgram &program : programs) {
     FailureOr<ProgramPlan> plan = planProgram(*program.module);
     if (failed(plan))
       return llvm::createStringError("behind pass '" + verdict.pass + "' the program cannot be planned (see above)");
     program.plan = std::move(*plan);
-    classes.push_back(traceClass(module, program, entry, options.numerics));
+    for (auto [number, entry] : llvm::enumerate(entries))
+      (number == 0 ? classes : sources).push_back(traceClass(module, program, entry, options.numerics));
   }
   auto compile = [&](ModuleOp kernels, const CpuLevel &own, StringRef suffix, const ShapeClass &) {
     return compileKernelsBy(build, kernels, own, suffix, effort);
@@ -227,7 +228,7 @@ llvm::Error Bisection::checkKernels(Verdict verdict, ModuleOp module, KernelPass
   auto truth = ReferenceModel::create(session, module, reference::Precision::F64);
   if (!truth)
     return truth.takeError();
-  StepCheck check(**step, **truth, classes);
+  StepCheck check(**step, **truth, classes, sources);
   if (llvm::Error error = check.runPrompt(ids))
     return error;
   std::vector<ValueError> errors = check.errors();

@@ -103,13 +103,13 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
       })))
     return WorkFailed;
   artifact::ManifestT manifest = describeModel(session, options.numerics);
-  const std::string entry = session.graph().graph().entry()->str();
-  if (failed(checkTables(module, entry, manifest)))
+  const std::vector<std::string> entries = entriesOf(session.graph().graph());
+  if (failed(checkTables(module, entries, manifest)) || failed(checkSourcesAreRead(module, entries.front())))
     return WorkFailed;
 
   progress.step("forming kernels");
   std::vector<ClassProgram> classes;
-  for (const std::string &kvType : kvTypesOf(module, entry, options.numerics)) {
+  for (const std::string &kvType : kvTypesOf(module, entries, options.numerics)) {
     ReceiptScope kvScope(receipts, "kv_type", kvType);
     pipeline.kvType = kvType;
     for (const ShapeClass &shapeClass : shapeClasses()) {
@@ -145,7 +145,7 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
     return code;
   progress.done();
   if (!options.quiet)
-    printMemory(classes, entry);
+    printMemory(classes, entries.front());
   return Success;
 }
 

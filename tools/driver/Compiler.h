@@ -30,6 +30,9 @@ struct ClassProgram {
   ProgramPlan plan;
 };
 
+/// The functions of a graph that the runtime calls: the step, and what reads sources, if there is one.
+std::vector<std::string> entriesOf(const graph::Graph &graph);
+
 /// The CPU levels that `targets` name ("cpu": this machine's best and avx2; "cpu:portable": all; "cpu:LEVEL"), weakest
 /// first, each once.
 llvm::Expected<std::vector<const CpuLevel *>> levelsOf(llvm::ArrayRef<std::string> targets);
@@ -41,13 +44,19 @@ llvm::Expected<const CpuLevel *> strongestOf(llvm::ArrayRef<std::string> targets
 /// a static shape for each wanted row. `module` is behind the tile stage.
 mlir::LogicalResult describeResults(mlir::ModuleOp module, llvm::StringRef entry, artifact::ManifestT &manifest);
 
-/// Fills the manifest's state table from the entry function's state arguments and returns where each begins.
-mlir::FailureOr<ProgramTables> describeStates(mlir::ModuleOp module, llvm::StringRef entry,
+/// Fills the manifest's tables of states and inputs from the entries' arguments and returns where each begins. Fails
+/// with a diagnostic for states of groups that do not go together.
+mlir::FailureOr<ProgramTables> describeStates(mlir::ModuleOp module, llvm::ArrayRef<std::string> entries,
                                               artifact::ManifestT &manifest);
 
 /// Fails with a diagnostic when a table of `module` (behind the stage fuse) has fewer rows than the tokens or positions
-/// that the runtime lets through can ask for: the vocabulary's, the context's.
-llvm::LogicalResult checkTables(mlir::ModuleOp module, llvm::StringRef entry, const artifact::ManifestT &manifest);
+/// that the runtime lets through can ask for: the vocabulary's, the context's. Further inputs may ask for no more than
+/// their tables have: their limits go into the manifest.
+llvm::LogicalResult checkTables(mlir::ModuleOp module, llvm::ArrayRef<std::string> entries,
+                                artifact::ManifestT &manifest);
+
+/// Fails with a diagnostic when a function that `entry` runs appends to its sequences' sources.
+llvm::LogicalResult checkSourcesAreRead(mlir::ModuleOp module, llvm::StringRef entry);
 
 /// Packs every weight of `module` (after the tile stage) into `path`, in the order of the manifest's table, which it
 /// fills together with `tables`; `nans` looks at each.
@@ -66,7 +75,8 @@ mlir::FailureOr<ClassProgram> formProgram(mlir::ModuleOp module, const ShapeClas
                                           const StageRegistry &stages, PipelineOptions options);
 
 /// What K/V caches of `module` may hold, the default first: numerics precise keeps f32, fast bf16 as well.
-std::vector<std::string> kvTypesOf(mlir::ModuleOp module, llvm::StringRef entry, llvm::StringRef numerics);
+std::vector<std::string> kvTypesOf(mlir::ModuleOp module, llvm::ArrayRef<std::string> entries,
+                                   llvm::StringRef numerics);
 
 /// The stages behind tile as compileKernels runs them: what plugins add to them, and the IR after `dumpAfter` on
 /// stdout.
@@ -78,7 +88,7 @@ using KernelCompiler = std::function<mlir::FailureOr<std::vector<ObjectBytes>>(
 
 /// Compiles the classes, those of the default K/V element first, for one level: objects are appended, names of the
 /// entries too, the manifest's level is described.
-mlir::LogicalResult compileLevel(llvm::MutableArrayRef<ClassProgram> classes, llvm::StringRef entry,
+mlir::LogicalResult compileLevel(llvm::MutableArrayRef<ClassProgram> classes, llvm::ArrayRef<std::string> entryPoints,
                                  const CpuLevel &level, const ProgramTables &tables, const KernelCompiler &compile,
                                  std::vector<ObjectBytes> &objects, std::vector<std::string> &entries,
                                  artifact::ManifestT &manifest);

@@ -97,9 +97,11 @@ FailureOr<ClassProgram> formProgram(ModuleOp module, const ShapeClass &shapeClas
   return program;
 }
 
-std::vector<std::string> kvTypesOf(ModuleOp module, StringRef entry, StringRef numerics) {
-  auto function = module.lookupSymbol<func::FuncOp>(entry);
-  bool anyState = function && llvm::any_of(function.getArgumentTypes(), llvm::IsaPred<tw::StateType>);
+std::vector<std::string> kvTypesOf(ModuleOp module, ArrayRef<std::string> entries, StringRef numerics) {
+  bool anyState = llvm::any_of(entries, [&](const std::string &entry) {
+    auto function = module.lookupSymbol<func::FuncOp>(entry);
+    return function && llvm::any_of(function.getArgumentTypes(), llvm::IsaPred<tw::StateType>);
+  });
   if (anyState && numerics == "fast")
     return {"f32", "bf16"};
   return {"f32"};
@@ -193,8 +195,8 @@ KernelCompiler ordinaryCompiler(const StageRegistry &stages, const PipelineOptio
   };
 }
 
-LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entry, const CpuLevel &level,
-                           const ProgramTables &tables, const KernelCompiler &compile,
+LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, ArrayRef<std::string> entryPoints,
+                           const CpuLevel &level, const ProgramTables &tables, const KernelCompiler &compile,
                            std::vector<ObjectBytes> &objects, std::vector<std::string> &entries,
                            artifact::ManifestT &manifest) {
   CompileSpan span("level", level.name);
@@ -222,28 +224,33 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, StringRef entr
       return failure();
     std::move(compiled->begin(), compiled->end(), std::back_inserter(objects));
 
-    std::string symbol = "tw.step" + suffix;
     auto kernelSymbol = [&](StringRef kernel) {
       return kernel.str() + (kernels->lookupSymbol(kernel) ? suffix : shared);
     };
-    if (failed(emitStepEntry(module, entry, program.plan, tables, symbol, kernelSymbol, *steps)))
-      return failure();
-    entries.push_back(symbol);
-
-    auto variant = std::make_unique<artifact::StepVariantT>();
-    variant->symbol = symbol;
-    variant->kv_element = program.kvType;
     if (index == 0 || classes[index - 1].kvType != program.kvType)
       minRows = 1;
-    variant->min_rows = minRows;
     const bool last = index + 1 == classes.size() || classes[index + 1].kvType != program.kvType;
-    variant->max_rows = last ? 0 : static_cast<uint32_t>(shapeClass.rowMultiple);
-    variant->row_multiple = static_cast<uint32_t>(shapeClass.rowMultiple);
-    variant->logit_row_multiple = static_cast<uint32_t>(shapeClass.logitRowMultiple);
-    variant->query_tile = static_cast<uint32_t>(shapeClass.queryTile);
-    describeArena(program.plan.find(module.lookupSymbol(entry))->second, *variant);
-    minRows = variant->max_rows + 1;
-    described->steps.push_back(std::move(variant));
+    const uint32_t maxRows = last ? 0 : static_cast<uint32_t>(shapeClass.rowMultiple);
+    for (auto [number, entry] : llvm::enumerate(entryPoints)) {
+      const StringRef name = number == 0 ? "step" : "encode";
+      std::string symbol = ("tw." + name + suffix).str();
+      if (failed(emitStepEntry(module, entry, program.plan, tables, symbol, kernelSymbol, *steps)))
+        return failure();
+      entries.push_back(symbol);
+
+      auto variant = std::make_unique<artifact::StepVariantT>();
+      variant->symbol = symbol;
+      variant->kv_element = program.kvType;
+      variant->entry = number == 0 ? "" : name.str();
+      variant->min_rows = minRows;
+      variant->max_rows = maxRows;
+      variant->row_multiple = static_cast<uint32_t>(shapeClass.rowMultiple);
+      variant->logit_row_multiple = static_cast<uint32_t>(shapeClass.logitRowMultiple);
+      variant->query_tile = static_cast<uint32_t>(shapeClass.queryTile);
+      describeArena(program.plan.find(module.lookupSymbol(entry))->second, *variant);
+      described->steps.push_back(std::move(variant));
+    }
+    minRows = maxRows + 1;
   }
   FailureOr<ObjectBytes> object = emitObject(*steps, level);
   if (failed(object))

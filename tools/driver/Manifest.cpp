@@ -13,6 +13,15 @@ void describeGraph(const graph::Graph &graph, artifact::ManifestT &manifest) {
   manifest.model_name = text(graph.name());
   manifest.context_length = graph.context_length();
   manifest.vocab_size = graph.vocab_size();
+  if (const graph::Generation *from = graph.generation()) {
+    manifest.generation = std::make_unique<artifact::GenerationT>();
+    manifest.generation->decoder_start_id = from->decoder_start_id();
+    manifest.generation->forced_bos_id = from->forced_bos_id();
+    manifest.generation->forced_eos_id = from->forced_eos_id();
+    if (from->bad_ids())
+      manifest.generation->bad_ids.assign(from->bad_ids()->begin(), from->bad_ids()->end());
+    manifest.format_version = 2;
+  }
   if (!graph.tokenizer())
     return;
   TokenizerData from = tokenizerData(*graph.tokenizer());

@@ -16,8 +16,11 @@ llvm::Expected<ArrayRef<uint8_t>> GraphWeights::bytes(ml_program::GlobalOp globa
 }
 
 ReferenceModel::ReferenceModel(const GraphFile &graph, reference::Precision precision)
-    : weights(graph), entry(graph.graph().entry()->str()), vocabulary(graph.graph().vocab_size()),
-      precision(precision) {}
+    : weights(graph), width(graph.graph().vocab_size()), precision(precision) {
+  stepEntry.name = graph.graph().entry()->str();
+  if (graph.graph().encode_entry())
+    encodeEntry.name = graph.graph().encode_entry()->str();
+}
 
 llvm::Expected<std::unique_ptr<ReferenceModel>> ReferenceModel::create(Session &session, ModuleOp module,
                                                                        reference::Precision precision) {
@@ -26,21 +29,33 @@ llvm::Expected<std::unique_ptr<ReferenceModel>> ReferenceModel::create(Session &
   if (failed(created))
     return llvm::createStringError("the model has no reference form (see above)");
   model->interpreter = std::move(*created);
-  model->function = model->interpreter->module().lookupSymbol<func::FuncOp>(model->entry);
-  FailureOr<tw::StepResults> results = tw::stepResults(model->function);
-  if (failed(results))
+  for (Entry *entry : {&model->stepEntry, &model->encodeEntry})
+    if (!entry->name.empty())
+      entry->function = model->interpreter->module().lookupSymbol<func::FuncOp>(entry->name);
+  FailureOr<tw::StepResults> results = tw::stepResults(model->stepEntry.function);
+  if (failed(results) || (!results->logits && results->outputs.empty()))
     return llvm::createStringError("the entry function is no step (see above)");
-  model->logitsResult = results->logits;
+  model->logits = results->logits.has_value();
+  model->resultNumber = results->logits ? *results->logits : results->outputs.front();
+  if (!model->logits) {
+    auto output = cast<RankedTensorType>(model->stepEntry.function.getResultTypes()[model->resultNumber]);
+    model->width = ShapedType::getNumElements(output.getShape().drop_front());
+  }
   if (llvm::Error error = model->reset())
     return std::move(error);
   return model;
 }
 
+bool ReferenceModel::isWhole() {
+  return llvm::any_of(stepEntry.function.getArgumentTypes(), [](Type type) {
+    auto state = dyn_cast<tw::StateType>(type);
+    return state && state.isTransient();
+  });
+}
+
 llvm::Error ReferenceModel::reset() {
-  states.assign(static_cast<size_t>(
-                    llvm::count_if(function.getArgumentTypes(), [](Type type) { return isa<tw::StateType>(type); })),
-                {});
-  length = 0;
+  states.clear();
+  length = sourceLength = 0;
   return llvm::Error::success();
 }
 
@@ -50,49 +65,78 @@ static reference::Tensor numbers(ArrayRef<int64_t> values) {
   return tensor;
 }
 
-llvm::Expected<std::vector<double>> ReferenceModel::step(ArrayRef<int32_t> tokens, bool lastOnly) {
+llvm::Expected<std::vector<reference::RunValue>> ReferenceModel::run(Entry &entry, ArrayRef<int32_t> tokens,
+                                                                     bool lastOnly, const RowInputs &inputs) {
   const int64_t count = static_cast<int64_t>(tokens.size());
-  SmallVector<int64_t> ids(tokens.begin(), tokens.end()), positions, rows;
+  SmallVector<int64_t> positions, rows;
   for (int64_t i = 0; i < count; ++i) {
     positions.push_back(length + i);
     if (!lastOnly || i + 1 == count)
       rows.push_back(i);
   }
-  std::vector<reference::RunValue> inputs;
-  size_t state = 0;
-  for (BlockArgument argument : function.getArguments()) {
-    if (isa<tw::StateType>(argument.getType())) {
-      inputs.push_back(states[state++]);
+  const std::pair<StringRef, SmallVector<int64_t>> known[] = {
+      {"tokens", SmallVector<int64_t>(tokens.begin(), tokens.end())},
+      {"positions", positions},
+      {"row_start", {0, count}},
+      {"kv_len", {length + count}},
+      {"logit_rows", rows},
+      {"source_len", {sourceLength}}};
+  std::vector<reference::RunValue> arguments;
+  SmallVector<StringRef> changed; // states that the entry may return
+  const bool encodes = entry.name == encodeEntry.name;
+  for (BlockArgument argument : entry.function.getArguments()) {
+    auto named = entry.function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
+    StringRef name = named ? named.getValue() : "";
+    if (auto type = dyn_cast<tw::StateType>(argument.getType())) {
+      arguments.push_back(states[name]);
+      if (encodes || !type.isSource())
+        changed.push_back(name);
       continue;
     }
-    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
-    StringRef known = name ? name.getValue() : "";
-    if (known == "tokens")
-      inputs.push_back(numbers(ids));
-    else if (known == "positions")
-      inputs.push_back(numbers(positions));
-    else if (known == "row_start")
-      inputs.push_back(numbers({0, count}));
-    else if (known == "kv_len")
-      inputs.push_back(numbers({length + count}));
-    else if (known == "logit_rows")
-      inputs.push_back(numbers(rows));
-    else
-      return llvm::createStringError("the entry function has an input '" + known + "' that is not part of a step");
+    const auto *own = llvm::find_if(known, [&](const auto &entry) { return entry.first == name; });
+    SmallVector<int64_t> values(tokens.size(), 0); // of a further input
+    if (own != std::end(known))
+      values = own->second;
+    else if (auto given = inputs.find(name); given != inputs.end())
+      values.assign(given->second.begin(), given->second.end());
+    arguments.push_back(numbers(values));
   }
-  auto outputs = interpreter->run(entry, std::move(inputs));
-  if (failed(outputs))
+  auto results = interpreter->run(entry.name, std::move(arguments));
+  if (failed(results))
     return llvm::createStringError("the reference interpreter failed (see above)");
-  std::vector<double> logits;
-  state = 0;
-  for (auto [number, value] : llvm::enumerate(*outputs)) {
-    if (auto *handle = std::get_if<reference::StateHandle>(&value))
-      states[state++] = std::move(*handle);
-    else if (number == logitsResult)
-      logits = std::move(std::get<reference::Tensor>(value).reals);
+  size_t next = 0;
+  for (auto [type, value] : llvm::zip_equal(entry.function.getResultTypes(), *results)) {
+    auto state = dyn_cast<tw::StateType>(type);
+    if (state && (encodes || !state.isSource()) && next < changed.size())
+      states[changed[next++]] = std::move(std::get<reference::StateHandle>(value));
   }
-  length += count;
-  return logits;
+  return std::move(*results);
+}
+
+llvm::Error ReferenceModel::encode(ArrayRef<int32_t> tokens, const RowInputs &inputs) {
+  if (!encodeEntry.function)
+    return llvm::createStringError("the graph has no encode entry that could read a source");
+  if (llvm::Error error = reset())
+    return error;
+  auto results = run(encodeEntry, tokens, /*lastOnly=*/false, inputs);
+  if (!results)
+    return results.takeError();
+  sourceLength = static_cast<int64_t>(tokens.size());
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<double>> ReferenceModel::step(ArrayRef<int32_t> tokens, bool lastOnly,
+                                                         const RowInputs &inputs) {
+  if (encodeEntry.function && sourceLength == 0)
+    if (llvm::Error error = encode(tokens))
+      return std::move(error);
+  if (isWhole())
+    length = 0;
+  auto results = run(stepEntry, tokens, lastOnly, inputs);
+  if (!results)
+    return results.takeError();
+  length += static_cast<int64_t>(tokens.size());
+  return std::move(std::get<reference::Tensor>((*results)[resultNumber]).reals);
 }
 
 } // namespace tilewright::driver

@@ -25,24 +25,37 @@ public:
                                                                 reference::Precision precision);
 
   llvm::Error reset() override;
-  llvm::Expected<std::vector<double>> step(llvm::ArrayRef<int32_t> tokens, bool lastOnly = false) override;
-  int64_t vocab() const override { return vocabulary; }
+  llvm::Error encode(llvm::ArrayRef<int32_t> tokens, const RowInputs &inputs = {}) override;
+  llvm::Expected<std::vector<double>> step(llvm::ArrayRef<int32_t> tokens, bool lastOnly = false,
+                                           const RowInputs &inputs = {}) override;
+  int64_t vocab() const override { return width; }
+  bool hasLogits() const override { return logits; }
   std::string numerics() const override { return precision == reference::Precision::F64 ? "f64" : "f32"; }
 
   reference::Interpreter &running() { return *interpreter; }
 
 private:
+  struct Entry {
+    std::string name;
+    mlir::func::FuncOp function; ///< null where the graph has no such entry
+  };
+
   ReferenceModel(const GraphFile &graph, reference::Precision precision);
+  /// Runs an entry over `tokens` that follow `length` others.
+  llvm::Expected<std::vector<reference::RunValue>> run(Entry &entry, llvm::ArrayRef<int32_t> tokens, bool lastOnly,
+                                                       const RowInputs &inputs);
+  /// Whether each step is a sequence of its own.
+  bool isWhole();
 
   GraphWeights weights;
-  std::string entry;
-  int64_t vocabulary;
+  Entry stepEntry, encodeEntry;
+  int64_t width; ///< of a row of the result
+  bool logits = true;
   reference::Precision precision;
   std::unique_ptr<reference::Interpreter> interpreter;
-  mlir::func::FuncOp function;
-  unsigned logitsResult = 0;
-  std::vector<reference::StateHandle> states;
-  int64_t length = 0;
+  size_t resultNumber = 0; ///< of the logits, or of the first output where there are none
+  llvm::StringMap<reference::StateHandle> states;
+  int64_t length = 0, sourceLength = 0;
 };
 
 } // namespace tilewright::driver

@@ -27,10 +27,14 @@ ReferenceStream::~ReferenceStream() {
   model.running().setTap({});
 }
 
-void ReferenceStream::begin(ArrayRef<int32_t> tokens) {
+void ReferenceStream::begin(ArrayRef<int32_t> tokens, bool encodes) {
   finished = closed = false;
-  producer = std::thread([this, ids = std::vector<int32_t>(tokens.begin(), tokens.end())] {
-    llvm::Expected<std::vector<double>> result = model.step(ids);
+  producer = std::thread([this, encodes, ids = std::vector<int32_t>(tokens.begin(), tokens.end())] {
+    llvm::Expected<std::vector<double>> result = std::vector<double>();
+    if (!encodes)
+      result = model.step(ids);
+    else if (llvm::Error error = model.encode(ids))
+      result = std::move(error);
     std::lock_guard lock(mutex);
     logits.emplace(std::move(result));
     finished = true;

@@ -25,13 +25,13 @@ public:
   ReferenceStream(const ReferenceStream &) = delete;
   ReferenceStream &operator=(const ReferenceStream &) = delete;
 
-  /// Starts a step over `tokens`, behind those of the steps before.
-  void begin(llvm::ArrayRef<int32_t> tokens);
+  /// Starts a step over `tokens`, behind those of the steps before, or reads them as a source.
+  void begin(llvm::ArrayRef<int32_t> tokens, bool encodes = false);
   /// The value of the running step, valid until it is dropped; null when the step makes no such value.
   const reference::RunValue *value(const CallPath &path, ValueTag tag);
   /// Forgets the values of one run of a function.
   void drop(const CallPath &path);
-  /// Ends the step and returns its logits, [tokens, vocab].
+  /// Ends the step and returns its logits, [tokens, vocab]; none of a source.
   llvm::Expected<std::vector<double>> finish();
 
 private:

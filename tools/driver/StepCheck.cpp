@@ -22,7 +22,7 @@ const std::vector<std::string> &stepPrompts() {
 }
 
 /// Rows of the steps in which a prompt of `count` tokens is run: each shape class that it is long enough for.
-static std::vector<size_t> stepsOf(size_t count) {
+static SmallVector<size_t> stepsOf(size_t count) {
   constexpr size_t kPrefill = 9, kSmall = 3;
   if (count < 2)
     return {count};
@@ -31,16 +31,18 @@ static std::vector<size_t> stepsOf(size_t count) {
   return {count - 1 - kSmall, kSmall, 1};
 }
 
-static std::set<ValueTag> boundaries(const std::vector<TracedClass> &classes) {
+static std::set<ValueTag> boundaries(const std::vector<TracedClass> &classes, const std::vector<TracedClass> &sources) {
   std::set<ValueTag> tags;
-  for (const TracedClass &each : classes)
-    for (const auto &[tag, group] : each.groups)
-      tags.insert(tag);
+  for (const auto *entry : {&classes, &sources})
+    for (const TracedClass &each : *entry)
+      for (const auto &[tag, group] : each.groups)
+        tags.insert(tag);
   return tags;
 }
 
-StepCheck::StepCheck(CompiledStep &step, ReferenceModel &truth, const std::vector<TracedClass> &classes)
-    : step(step), truth(truth), classes(classes), stream(truth, boundaries(classes)) {}
+StepCheck::StepCheck(CompiledStep &step, ReferenceModel &truth, const std::vector<TracedClass> &classes,
+                     const std::vector<TracedClass> &sources)
+    : step(step), truth(truth), classes(classes), sources(sources), stream(truth, boundaries(classes, sources)) {}
 
 void StepCheck::note(ValueError &error, double wanted, double found, int64_t at) {
   if (std::isfinite(wanted)) // an infinity would allow every error of the others
@@ -148,15 +150,15 @@ void StepCheck::check(const TracedClass &own, const TracedDispatch &dispatch, vo
     stream.drop(run.path);
 }
 
-llvm::Error StepCheck::run(ArrayRef<int32_t> tokens) {
-  const TracedClass &own = classes[step.variantFor(static_cast<int64_t>(tokens.size()))];
+llvm::Error StepCheck::run(ArrayRef<int32_t> tokens, bool encodes) {
+  const TracedClass &own = (encodes ? sources : classes)[step.variantFor(static_cast<int64_t>(tokens.size()))];
   problem.clear();
   size_t next = 0;
-  stream.begin(tokens);
+  stream.begin(tokens, encodes);
   std::vector<float> logits;
   std::string message;
   bool done = step.run(
-      tokens,
+      encodes, tokens,
       [&](const tw_abi_work &work) -> int32_t {
         if (next == own.trace.dispatches.size()) {
           problem = "the compiled step runs more dispatches than the graph's program has";
@@ -187,8 +189,17 @@ llvm::Error StepCheck::runPrompt(ArrayRef<int32_t> tokens) {
   step.reset();
   if (llvm::Error error = truth.reset())
     return error;
-  for (size_t rows : stepsOf(tokens.size())) {
-    if (llvm::Error error = run(tokens.take_front(rows)))
+  SmallVector<size_t> steps = stepsOf(tokens.size());
+  SmallVector<size_t> read; // the whole last, which the steps then see
+  if (!sources.empty()) {
+    read.assign(steps.rbegin(), steps.rend());
+    read.push_back(tokens.size());
+  }
+  for (size_t rows : read)
+    if (llvm::Error error = run(tokens.take_front(rows), /*encodes=*/true))
+      return error;
+  for (size_t rows : steps) {
+    if (llvm::Error error = run(tokens.take_front(rows), /*encodes=*/false))
       return error;
     tokens = tokens.drop_front(rows);
   }

@@ -43,10 +43,13 @@ const std::vector<std::string> &stepPrompts();
 /// reference's values and replaced by them, so that the next group has the reference's inputs and errors do not add up.
 class StepCheck {
 public:
-  /// `classes`: one per variant of the artifact, in its order. All arguments outlive this.
-  StepCheck(CompiledStep &step, ReferenceModel &truth, const std::vector<TracedClass> &classes);
+  /// `classes`: one per variant of the artifact's steps, in its order; `sources`: one per variant of what reads
+  /// sources. All arguments outlive this.
+  StepCheck(CompiledStep &step, ReferenceModel &truth, const std::vector<TracedClass> &classes,
+            const std::vector<TracedClass> &sources);
 
-  /// A new sequence of `tokens`, at least one, in a step of each shape class that they are enough for.
+  /// A new sequence of `tokens`, at least one, in a step of each shape class that they are enough for; before it, where
+  /// sources are read, one of `tokens`, and the last tokens alone, for the other classes.
   llvm::Error runPrompt(llvm::ArrayRef<int32_t> tokens);
 
   /// Of all steps so far, in program order.
@@ -58,7 +61,7 @@ public:
 private:
   using Key = std::pair<CallPath, ValueTag>;
 
-  llvm::Error run(llvm::ArrayRef<int32_t> tokens);
+  llvm::Error run(llvm::ArrayRef<int32_t> tokens, bool encodes);
   void check(const TracedClass &own, const TracedDispatch &dispatch, void *const *arguments);
   void checkTensor(ValueError &error, const reference::Tensor &truth, float *found);
   void checkState(ValueError &error, const reference::StateRows<double> &truth, llvm::ArrayRef<void *> pools);
@@ -67,7 +70,7 @@ private:
 
   CompiledStep &step;
   ReferenceModel &truth;
-  const std::vector<TracedClass> &classes;
+  const std::vector<TracedClass> &classes, &sources;
   ReferenceStream stream;
   std::string problem; ///< why the running step cannot go on
   std::map<Key, size_t> places;

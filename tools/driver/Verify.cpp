@@ -84,12 +84,13 @@ llvm::Expected<Expected> observe(LogitsModel &model, const std::string &text, st
   if (!logits)
     return logits.takeError();
   const size_t vocab = static_cast<size_t>(model.vocab());
-  seen.nll = nllOf(*logits, model.vocab(), ids);
+  if (model.hasLogits())
+    seen.nll = nllOf(*logits, model.vocab(), ids);
   std::vector<double> last(logits->end() - static_cast<ptrdiff_t>(vocab), logits->end());
   seen.logits = topTen(last);
   seen.last = last;
   seen.ids = std::move(ids);
-  for (size_t i = 0; i < greedySteps; ++i) {
+  for (size_t i = 0; i < greedySteps && model.hasLogits(); ++i) {
     auto best = topTen(last);
     seen.greedy.push_back(best[0].first);
     seen.margins.push_back(best.size() > 1 ? best[0].second - best[1].second : 0);

@@ -20,11 +20,11 @@ namespace {
 
 /// That the artifact's kernels are those of these programs.
 llvm::Error checkKernels(const CompiledStep &step, const std::vector<TracedClass> &classes,
-                         const std::string &artifact) {
+                         const std::vector<TracedClass> &sources, const std::string &artifact) {
   std::set<std::pair<std::string, std::string>> has, wants;
   for (const CompiledKernel &kernel : step.kernels())
     has.insert({kernel.variant, kernel.name});
-  for (const TracedClass &each : classes)
+  for (const TracedClass &each : llvm::concat<const TracedClass>(classes, sources))
     for (func::FuncOp kernel : llvm::map_range(each.trace.dispatches, [](const auto &traced) { return traced.kernel; }))
       wants.insert({each.name, kernel.getSymName().str()});
   if (has == wants)
@@ -128,14 +128,15 @@ int verifyPerOp(const VerifyOptions &options) {
   if (failed(runGraphStages(module, session.host().stages, pipeline, [](StringRef, ModuleOp) {})))
     return WorkFailed;
   tagValues(module);
-  const std::string entry = session.graph().graph().entry()->str();
+  const std::vector<std::string> entries = entriesOf(session.graph().graph());
   std::vector<ClassProgram> programs;
-  std::vector<TracedClass> classes;
+  std::vector<TracedClass> classes, sources;
   for (const ShapeClass &shapeClass : shapeClasses()) {
     FailureOr<ClassProgram> program = formProgram(module, shapeClass, session.host().stages, pipeline);
     if (failed(program))
       return WorkFailed;
-    classes.push_back(traceClass(module, *program, entry, pipeline.numerics));
+    for (auto [number, entry] : llvm::enumerate(entries))
+      (number == 0 ? classes : sources).push_back(traceClass(module, *program, entry, pipeline.numerics));
     programs.push_back(std::move(*program));
   }
   if (!step) {
@@ -148,13 +149,13 @@ int verifyPerOp(const VerifyOptions &options) {
       return report(compiled.takeError(), WorkFailed);
     step = std::move(*compiled);
   }
-  if (int code = report(checkKernels(*step, classes, options.artifact), BadInput))
+  if (int code = report(checkKernels(*step, classes, sources, options.artifact), BadInput))
     return code;
 
   auto truth = ReferenceModel::create(session, module, reference::Precision::F64);
   if (!truth)
     return report(truth.takeError(), WorkFailed);
-  StepCheck check(*step, **truth, classes);
+  StepCheck check(*step, **truth, classes, sources);
   for (const PromptIds &prompt : *prompts)
     if (int code = report(check.runPrompt(prompt.ids), WorkFailed))
       return code;

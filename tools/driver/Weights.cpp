@@ -17,21 +17,79 @@ using namespace mlir;
 
 namespace tilewright::driver {
 
-LogicalResult checkTables(ModuleOp module, StringRef entry, const artifact::ManifestT &manifest) {
-  auto function = module.lookupSymbol<func::FuncOp>(entry);
-  FailureOr<SmallVector<tw::TableIds>> tables = tw::tableIds(module, entry);
-  if (failed(tables) || !function)
-    return failure(failed(tables));
-  for (auto [argument, rows] : *tables) {
-    auto name = function.getArgAttrOfType<StringAttr>(argument, "tw.name");
-    if (!name || (name != "tokens" && name != "positions"))
-      continue;
-    const bool isTokens = name == "tokens";
-    const int64_t limit = isTokens ? manifest.vocab_size : manifest.context_length;
-    if (limit > rows)
-      return function.emitError("the ") << name.getValue() << " are indices into a table of " << rows
-                                        << " rows; the graph's " << (isTokens ? "vocab_size" : "context_length")
-                                        << " is " << limit;
+std::vector<std::string> entriesOf(const graph::Graph &graph) {
+  std::vector<std::string> entries = {graph.entry()->str()};
+  if (graph.encode_entry() && graph.encode_entry()->size() > 0)
+    entries.push_back(graph.encode_entry()->str());
+  return entries;
+}
+
+/// The manifest's input of this name, which entry number `entry` takes; a new one has no limit but that of its type.
+static artifact::InputT &inputOf(artifact::ManifestT &manifest, StringRef name, size_t entry) {
+  auto found = llvm::find_if(manifest.inputs, [&](const auto &input) { return input->name == name; });
+  if (found == manifest.inputs.end()) {
+    auto input = std::make_unique<artifact::InputT>();
+    input->name = name.str();
+    input->limit = INT32_MAX;
+    found = manifest.inputs.insert(found, std::move(input));
+    manifest.format_version = 2;
+  }
+  (*found)->entries |= 1u << entry;
+  return **found;
+}
+
+/// Names of entry arguments that are no further inputs.
+static bool isOfEveryStep(StringRef name) {
+  return llvm::is_contained({"tokens", "positions", "row_start", "kv_len", "logit_rows", "source_len"}, name);
+}
+
+LogicalResult checkTables(ModuleOp module, ArrayRef<std::string> entries, artifact::ManifestT &manifest) {
+  for (auto [number, entry] : llvm::enumerate(entries)) {
+    auto function = module.lookupSymbol<func::FuncOp>(entry);
+    FailureOr<SmallVector<tw::TableIds>> tables = tw::tableIds(module, entry);
+    if (failed(tables) || !function)
+      return failure(failed(tables));
+    for (auto [argument, rows] : *tables) {
+      auto name = function.getArgAttrOfType<StringAttr>(argument, "tw.name");
+      if (!name)
+        continue;
+      if (!isOfEveryStep(name.getValue())) {
+        artifact::InputT &input = inputOf(manifest, name.getValue(), number);
+        input.limit = std::min(input.limit, static_cast<uint64_t>(rows));
+        continue;
+      }
+      if (name != "tokens" && name != "positions")
+        continue;
+      const bool isTokens = name == "tokens";
+      const int64_t limit = isTokens ? manifest.vocab_size : manifest.context_length;
+      if (limit > rows)
+        return function.emitError("the ")
+               << name.getValue() << " are indices into a table of " << rows << " rows; the graph's "
+               << (isTokens ? "vocab_size" : "context_length") << " is " << limit;
+    }
+  }
+  return success();
+}
+
+LogicalResult checkSourcesAreRead(ModuleOp module, StringRef entry) {
+  llvm::SmallSetVector<func::FuncOp, 8> functions;
+  if (auto function = module.lookupSymbol<func::FuncOp>(entry))
+    functions.insert(function);
+  for (size_t i = 0; i < functions.size(); ++i) { // the set grows
+    func::FuncOp function = functions[i];
+    WalkResult walked = function.walk([&](Operation *op) {
+      if (auto call = dyn_cast<func::CallOp>(op)) {
+        if (auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee()))
+          functions.insert(callee);
+      } else if (auto append = dyn_cast<tw::AppendOp>(op); append && append.getState().getType().isSource()) {
+        append.emitError("appends to a state of sources, which '")
+            << entry << "' only reads; wanted it in the encode entry";
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return failure();
   }
   return success();
 }
@@ -62,15 +120,23 @@ LogicalResult describeResults(ModuleOp module, StringRef entry, artifact::Manife
     return success();
   };
   constexpr StringLiteral wantedLogits = "f32 [rows, vocabulary]";
-  if (failed(checkRows(results->logits, "logits", wantedLogits)))
-    return failure();
-  auto logits = cast<RankedTensorType>(function.getResultTypes()[results->logits]);
-  if (logits.getRank() != 2)
-    return fail("logits") << " of type " << logits << "; wanted " << wantedLogits;
-  if (manifest.vocab_size == 0)
-    manifest.vocab_size = static_cast<uint32_t>(logits.getDimSize(1));
-  if (manifest.vocab_size != logits.getDimSize(1))
-    return fail("logits of ") << logits.getDimSize(1) << " numbers; the graph's vocab_size is " << manifest.vocab_size;
+  if (results->logits) {
+    if (failed(checkRows(*results->logits, "logits", wantedLogits)))
+      return failure();
+    auto logits = cast<RankedTensorType>(function.getResultTypes()[*results->logits]);
+    if (logits.getRank() != 2)
+      return fail("logits") << " of type " << logits << "; wanted " << wantedLogits;
+    if (manifest.vocab_size == 0)
+      manifest.vocab_size = static_cast<uint32_t>(logits.getDimSize(1));
+    if (manifest.vocab_size != logits.getDimSize(1))
+      return fail("logits of ") << logits.getDimSize(1) << " numbers; the graph's vocab_size is "
+                                << manifest.vocab_size;
+  } else if (results->outputs.empty()) {
+    return fail("no tensor; wanted logits [rows, vocabulary] or named outputs");
+  } else if (manifest.vocab_size == 0) {
+    return fail("no logits, and the graph has no vocab_size; wanted one of the two");
+  }
+  manifest.no_logits = !results->logits;
   for (unsigned result : results->outputs) {
     const std::string name = tw::resultName(function, result).str();
     if (failed(checkRows(result, "an output '" + name + "'", "f32 [rows, ...] of static extents of at least 1")))
@@ -89,33 +155,72 @@ LogicalResult describeResults(ModuleOp module, StringRef entry, artifact::Manife
   return success();
 }
 
-FailureOr<ProgramTables> describeStates(ModuleOp module, StringRef entry, artifact::ManifestT &manifest) {
-  auto function = module.lookupSymbol<func::FuncOp>(entry);
+/// The manifest's state of this name and type; a new one where `manifest` has none.
+static FailureOr<int64_t> addState(func::FuncOp function, StringRef name, tw::StateType type,
+                                   artifact::ManifestT &manifest, int64_t &buffers) {
+  auto state = std::make_unique<artifact::StateT>();
+  state->name = name.str();
+  state->group = type.getGroup() ? type.getGroup().str() : "";
+  for (auto [index, buffer] : llvm::enumerate(type.getBuffers())) {
+    if (buffer.getRank() != 3 || buffer.isDynamicDim(1) || buffer.isDynamicDim(2))
+      return function.emitError("state '")
+             << name << "' has a buffer of type " << buffer << "; wanted [tokens, heads, dim]";
+    auto described = std::make_unique<artifact::StateBufferT>();
+    described->heads = static_cast<uint32_t>(buffer.getDimSize(1));
+    described->dim = static_cast<uint32_t>(buffer.getDimSize(2));
+    described->transposed = isTransposedBuffer(static_cast<unsigned>(index));
+    state->buffers.push_back(std::move(described));
+  }
+  if (type.isSource())
+    manifest.format_version = 2;
+  int64_t first = buffers;
+  buffers += static_cast<int64_t>(type.getBuffers().size());
+  manifest.states.push_back(std::move(state));
+  return first;
+}
+
+FailureOr<ProgramTables> describeStates(ModuleOp module, ArrayRef<std::string> entries, artifact::ManifestT &manifest) {
   ProgramTables tables;
   int64_t buffers = 0;
-  for (BlockArgument argument : function.getArguments()) {
-    auto type = dyn_cast<tw::StateType>(argument.getType());
-    if (!type)
-      continue;
-    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
-    if (!name)
-      return function.emitError("state argument ") << argument.getArgNumber() << " has no name";
-    auto state = std::make_unique<artifact::StateT>();
-    state->name = name.str();
-    for (auto [index, buffer] : llvm::enumerate(type.getBuffers())) {
-      if (buffer.getRank() != 3 || buffer.isDynamicDim(1) || buffer.isDynamicDim(2))
+  llvm::StringMap<tw::StateType> types;
+  for (auto [number, entry] : llvm::enumerate(entries)) {
+    auto function = module.lookupSymbol<func::FuncOp>(entry);
+    const bool encodes = number > 0;
+    bool kept = false, transient = false;
+    for (BlockArgument argument : function.getArguments()) {
+      auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
+      auto type = dyn_cast<tw::StateType>(argument.getType());
+      if (!name)
+        return function.emitError("argument ") << argument.getArgNumber() << " has no name";
+      if (!type) {
+        if (!isOfEveryStep(name.getValue()))
+          inputOf(manifest, name.getValue(), number);
+        continue;
+      }
+      transient |= type.isTransient();
+      kept |= !type.getGroup();
+      if (auto [known, isNew] = types.try_emplace(name.getValue(), type); !isNew) {
+        if (known->second != type || !type.isSource())
+          return function.emitError("state '")
+                 << name.getValue() << "' of type " << type << " is one of another entry, of type " << known->second
+                 << "; wanted states in common to be sources of one type";
+        continue;
+      }
+      if (type.isSource() && !encodes && entries.size() == 1)
         return function.emitError("state '")
-               << name.getValue() << "' has a buffer of type " << buffer << "; wanted [tokens, heads, dim]";
-      auto described = std::make_unique<artifact::StateBufferT>();
-      described->heads = static_cast<uint32_t>(buffer.getDimSize(1));
-      described->dim = static_cast<uint32_t>(buffer.getDimSize(2));
-      described->transposed = isTransposedBuffer(static_cast<unsigned>(index));
-      state->buffers.push_back(std::move(described));
+               << name.getValue() << "' is of sources, but the graph has no encode entry that fills it";
+      FailureOr<int64_t> first = addState(function, name.getValue(), type, manifest, buffers);
+      if (failed(first))
+        return failure();
+      tables.states[name.getValue()] = *first;
     }
-    tables.states[name.getValue()] = buffers;
-    buffers += static_cast<int64_t>(type.getBuffers().size());
-    manifest.states.push_back(std::move(state));
+    if (kept && (transient || encodes))
+      return function.emitError("has states that are kept ")
+             << (encodes ? "in the encode entry, which starts sequences anew"
+                         : "beside transient ones; a step reads whole sequences or extends them");
   }
+  for (auto [index, input] : llvm::enumerate(manifest.inputs))
+    tables.inputs[input->name] = static_cast<int64_t>(index);
   return tables;
 }
 

@@ -12,6 +12,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <map>
 
 namespace tilewright::cli {
 namespace {
@@ -19,10 +20,13 @@ namespace {
 struct GenerateCommand {
   ModelOptions model;
   std::string prompt;
+  std::vector<int32_t> promptIds, stopIds;
   std::string system;
   bool chat = false, ignoreEnd = false, quiet = false;
   int64_t maxTokens = 256, maxLength = 0;
   SamplerOptions sampling;
+  BeamSettings beams;
+  int64_t noRepeatNgram = 0;
   std::string speculate;
   std::string idsOut;
 };
@@ -30,14 +34,22 @@ struct GenerateCommand {
 const Tokenizer &tokenizerOf(tw_model *model) {
   const Tokenizer *tokenizer = model->model->tokenizer();
   if (!tokenizer)
-    throw Failure(Unsupported, "the model has no tokenizer; use 'run' with token ids");
+    throw Failure(Unsupported, "the model has no tokenizer; give --prompt-ids");
   return *tokenizer;
 }
 
 std::string tokenText(const Tokenizer &tokenizer, int32_t id) { return id < 0 ? "" : tokenizer.tokenText(id); }
 
-/// The prompt's ids: plain text may name special tokens; under --chat the model's template does, the user's text not.
-std::vector<int32_t> promptIds(const GenerateCommand &options, const Tokenizer &tokenizer) {
+/// Given ids, or the prompt's: plain text may name special tokens; under --chat the model's template does, the user's
+/// text not.
+std::vector<int32_t> promptIds(const GenerateCommand &options, tw_model *model) {
+  for (int32_t id : options.promptIds)
+    if (id < 0 || id >= tw_model_vocab_size(model))
+      throw Failure(BadInput, "--prompt-ids: " + std::to_string(id) + "; the vocabulary has " +
+                                  std::to_string(tw_model_vocab_size(model)) + " tokens");
+  if (!options.promptIds.empty())
+    return options.promptIds;
+  const Tokenizer &tokenizer = tokenizerOf(model);
   if (!options.chat)
     return tokenizer.encode(options.prompt, EncodeOptions{.parseSpecial = true, .addBegin = true});
   if (tokenizer.chatTemplate().empty())
@@ -101,16 +113,18 @@ void runGenerate(const GenerateCommand &options) {
   if (!options.speculate.empty())
     policy = pluginOfPolicy(options.speculate);
   ModelPointer model = loadModel(options.model);
-  const Tokenizer &tokenizer = tokenizerOf(model.get());
-  std::vector<int32_t> prompt = promptIds(options, tokenizer);
+  std::vector<int32_t> prompt = promptIds(options, model.get());
+  const bool hasText = model.get()->model->tokenizer();
+  const bool reads = tw_model_kind_of(model.get()) == TW_MODEL_ENCODER_DECODER;
   if (prompt.empty())
-    throw Failure(BadInput, "the prompt is empty and the model has no begin token");
+    throw Failure(BadInput, reads ? "the prompt, which the model reads as its source, is empty"
+                                  : "the prompt is empty and the model has no begin token");
   const int64_t context = tw_model_context(model.get());
   if (static_cast<int64_t>(prompt.size()) > context)
     throw Failure(BadInput, "the prompt has " + std::to_string(prompt.size()) + " tokens; the context holds " +
                                 std::to_string(context));
 
-  if (!options.chat) {
+  if (!options.chat && !reads && options.promptIds.empty()) {
     std::fputs(options.prompt.c_str(), stdout);
     std::fflush(stdout);
   }
@@ -125,9 +139,16 @@ void runGenerate(const GenerateCommand &options) {
     wanted.stopAtEnd = !options.ignoreEnd;
     wanted.policy = policy;
     wanted.policyOptions = options.speculate;
+    wanted.stopIds = options.stopIds;
+    wanted.beams = options.beams;
+    wanted.noRepeatNgram = options.noRepeatNgram;
+    if (reads)
+      wanted.source = prompt;
     Outcome outcome = generate(
-        model.get(), session.get(), prompt, wanted,
-        [](int32_t, std::string_view text) {
+        model.get(), session.get(), reads ? std::vector<int32_t>() : prompt, wanted,
+        [&](int32_t id, std::string_view text) {
+          if (!hasText && id >= 0)
+            std::printf("%d ", id);
           std::fwrite(text.data(), 1, text.size(), stdout);
           std::fflush(stdout);
           return true;
@@ -156,7 +177,13 @@ void addGenerate(CLI::App &app) {
   auto options = std::make_shared<GenerateCommand>();
   CLI::App *command = app.add_subcommand("generate", "Continue a prompt");
   addModelOptions(*command, options->model);
-  command->add_option("--prompt", options->prompt, "The text to continue; with --chat, what the user says")->required();
+  CLI::Option *prompt =
+      command->add_option("--prompt", options->prompt,
+                          "The text to continue, or that an encoder-decoder reads; with --chat, what the user says");
+  CLI::Option *ids = command->add_option("--prompt-ids", options->promptIds, "Token ids in place of a text: 1,2,3")
+                         ->delimiter(',')
+                         ->excludes(prompt);
+  command->add_option("--stop-id", options->stopIds, "A further token that ends the text; may be given several times");
   command->add_option("--system", options->system, "With --chat: the system message");
   command->add_flag("--chat", options->chat, "Use the model's own chat template");
   command->add_option("--max-tokens", options->maxTokens, "New tokens at most; 0 prints the prompt")
@@ -178,6 +205,26 @@ void addGenerate(CLI::App &app) {
   command->add_option("--seed", options->sampling.seed, "Of the sampler; the same seed gives the same text")
       ->capture_default_str();
   command
+      ->add_option("--num-beams", options->beams.beams,
+                   "Beam search: so many texts grow side by side, the best is written")
+      ->capture_default_str();
+  command
+      ->add_option("--length-penalty", options->beams.lengthPenalty,
+                   "Of a beam search: a text's log-probability is divided by its length to this power")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--early-stopping", options->beams.earlyStopping,
+          "Of a beam search, once as many texts ended as there are beams: stop (on), when the best running one is "
+          "worse (off), or when none could become better (never)")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, EarlyStopping>{
+          {"off", EarlyStopping::Off}, {"on", EarlyStopping::On}, {"never", EarlyStopping::Never}}))
+      ->default_str("off");
+  command
+      ->add_option("--no-repeat-ngram-size", options->noRepeatNgram,
+                   "No sequence of so many tokens is written twice; 0: any may")
+      ->capture_default_str();
+  command
       ->add_option("--speculate", options->speculate,
                    "Draft tokens, and compute the logits of several in one step: a plugin's policy, as ngram:4")
       ->type_name("POLICY[:ARGUMENT][,SETTING=VALUE...]");
@@ -187,8 +234,13 @@ void addGenerate(CLI::App &app) {
   command->add_flag("--quiet", options->quiet, "No statistics");
   command->footer("Examples:\n  tilewright generate smollm2/ --prompt \"The capital of France is\" --max-tokens 64\n"
                   "  tilewright generate model.gguf --chat --prompt \"What is gravity?\"\n"
-                  "  tilewright generate model.gguf --prompt \"def add(a, b):\" --speculate ngram,max=4");
-  command->callback([options] { runGenerate(*options); });
+                  "  tilewright generate model.gguf --prompt \"def add(a, b):\" --speculate ngram,max=4\n"
+                  "  tilewright generate translator/ --prompt \"How are you?\" --num-beams 4 --length-penalty 0.6");
+  command->callback([options, prompt, ids] {
+    if (!*prompt && !*ids)
+      throw CLI::RequiredError("--prompt or --prompt-ids");
+    runGenerate(*options);
+  });
 }
 
 } // namespace tilewright::cli

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/tilewright/Model.h"
 
-#include <numeric>
-
 namespace tilewright::cli {
 
 void addModelOptions(CLI::App &command, ModelOptions &options) {
@@ -66,28 +64,6 @@ std::vector<float> step(tw_model *model, tw_session *session, const std::vector<
   const tw_step_request request = requestOf(session, tokens, logits);
   check(tw_step(model, &request, 1), "");
   return logits;
-}
-
-std::vector<std::vector<float>> stepAllRows(tw_model *model, tw_session *session, const std::vector<int32_t> &tokens,
-                                            const std::vector<int32_t> &positions) {
-  std::vector<int64_t> wanted(tokens.size());
-  std::iota(wanted.begin(), wanted.end(), 0);
-  std::vector<std::vector<float>> results;
-  results.emplace_back(tokens.size() * static_cast<size_t>(tw_model_vocab_size(model)));
-  std::vector<tw_output> outputs;
-  for (int64_t i = 0; i < tw_model_output_count(model); ++i) {
-    const char *name = tw_model_output_name(model, i);
-    results.emplace_back(tokens.size() * static_cast<size_t>(tw_model_output_size(model, name)));
-    outputs.push_back({sizeof(tw_output), name, results.back().data()});
-  }
-  tw_step_request request = requestOf(session, tokens, results.front());
-  request.wanted = wanted.data();
-  request.wanted_count = static_cast<int64_t>(wanted.size());
-  request.positions = positions.empty() ? nullptr : positions.data();
-  request.outputs = outputs.data();
-  request.output_count = static_cast<int64_t>(outputs.size());
-  check(tw_step(model, &request, 1), "");
-  return results;
 }
 
 std::vector<int32_t> tokenize(const tw_model *model, const std::string &text, bool parseSpecial) {

@@ -42,11 +42,6 @@ SessionPointer newSession(tw_model *model);
 /// Appends `tokens` and returns the logits behind the last one.
 std::vector<float> step(tw_model *model, tw_session *session, const std::vector<int32_t> &tokens);
 
-/// Appends `tokens` and returns what a step gives for each of them: the logits, then the model's outputs in its order.
-/// `positions` is empty (they count on) or has one for each token.
-std::vector<std::vector<float>> stepAllRows(tw_model *model, tw_session *session, const std::vector<int32_t> &tokens,
-                                            const std::vector<int32_t> &positions);
-
 std::vector<int32_t> tokenize(const tw_model *model, const std::string &text, bool parseSpecial);
 
 } // namespace tilewright::cli

@@ -176,9 +176,20 @@ func.func @attention_c6_mask(%q: tensor<2x6x4x8xf32>, %m: tensor<4x1xi1>) {
 !state = !tw.state<tensor<?x3x8xf32>, tensor<?x3x8xf32>>
 func.func @attention_c6_ragged(%q: tensor<?x6x8xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>,
                                %m: tensor<4x4xi1>) {
-  // expected-error@+1 {{takes no mask or bias in the ragged form}}
+  // expected-error@+1 {{takes no mask in the ragged form}}
   %0 = tw.attention query(%q : tensor<?x6x8xf32>) state(%s : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>)
        positions(%p : tensor<?xi32>) mask(%m : tensor<4x4xi1>) {scale = 1.0 : f64} -> tensor<?x6x8xf32>
+  return
+}
+
+// -----
+
+!state = !tw.state<tensor<?x3x8xf32>, tensor<?x3x8xf32>>
+func.func @attention_c6_distances(%q: tensor<?x6x8xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>,
+                                  %b: tensor<6x4xf32>) {
+  // expected-error@+1 {{bias has type 'tensor<6x4xf32>', wanted in the ragged form floats [6, 2 R + 1]: a number for each distance from -R to R}}
+  %0 = tw.attention query(%q : tensor<?x6x8xf32>) state(%s : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>)
+       positions(%p : tensor<?xi32>) bias(%b : tensor<6x4xf32>) {scale = 1.0 : f64} -> tensor<?x6x8xf32>
   return
 }
 
@@ -296,9 +307,9 @@ func.func @attention_c11_range(%q: tensor<2x6x4x8xf32>) {
 
 !state = !tw.state<tensor<?x3x8xf32>, tensor<?x3x8xf32>>
 func.func @attention_c12(%q: tensor<?x6x8xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>) {
-  // expected-error@+1 {{takes no radius, offset, kv_start, kv_end or prefix_len in the ragged form}}
+  // expected-error@+1 {{takes no offset, kv_start, kv_end or prefix_len in the ragged form}}
   %0 = tw.attention query(%q : tensor<?x6x8xf32>) state(%s : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>)
-       positions(%p : tensor<?xi32>) {scale = 1.0 : f64, radius = 3 : i64} -> tensor<?x6x8xf32>
+       positions(%p : tensor<?xi32>) {scale = 1.0 : f64, offset = 3 : i64} -> tensor<?x6x8xf32>
   return
 }
 

@@ -76,7 +76,7 @@ func.func @dispatch_c1_state(%x: tensor<?x4xf32>) {
 
 func.func private @kernel(memref<?xi32> {tw.source = ["table", "chairs"]}, index, index)
 func.func @dispatch_c1_table(%x: tensor<?x4xf32>) {
-  // expected-error @+1 {{kernel 'kernel' takes argument 0 from ["table", "chairs"], wanted a table: tiles, pages or row_slots}}
+  // expected-error @+1 {{kernel 'kernel' takes argument 0 from ["table", "chairs"], wanted a table: tiles, pages or row_slots, or source_ and one of these}}
   %0 = tw.dispatch @kernel(%x) chunks affine_map<()[n, r, t, l] -> (n)> : (tensor<?x4xf32>) -> tensor<?x4xf32>
   return
 }

@@ -383,6 +383,13 @@ func.func @state_buffers(%s: !tw.state<tensor<4x3x8xf32>>) {
 
 // -----
 
+// expected-error@+1 {{group "target" of a state: wanted source, transient or none}}
+func.func @state_group(%s: !tw.state<tensor<?x3x8xf32> in target>) {
+  return
+}
+
+// -----
+
 !state = !tw.state<tensor<?x3x8xf32>, tensor<?x3x8xf32>>
 func.func @append_c1_count(%s: !state, %r: tensor<?xi32>, %k: tensor<?x3x8xf32>) {
   // expected-error@+1 {{has 1 values, wanted one per buffer of the state, 2}}

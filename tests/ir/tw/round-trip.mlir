@@ -150,6 +150,20 @@ func.func @attention_ragged(%q: tensor<?x9x64xf32>, %k: tensor<?x3x64xf32>, %r: 
   return %0, %s1 : tensor<?x9x64xf32>, !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32>>
 }
 
+// CHECK-LABEL: func.func @attention_of_a_source
+func.func @attention_of_a_source(%q: tensor<?x9x64xf32>, %k: tensor<?x3x64xf32>, %r: tensor<?xi32>, %l: tensor<?xi32>,
+    %p: tensor<?xi32>, %b: tensor<9x257xf32>, %s: !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32> in source>,
+    %t: !tw.state<tensor<?x3x64xf32> in transient>) -> !tw.state<tensor<?x3x64xf32> in transient> {
+  // CHECK: tw.attention query(%{{.*}} : tensor<?x9x64xf32>) state(%{{.*}} : !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32> in source>)
+  // CHECK-SAME: bias(%{{.*}} : tensor<9x257xf32>) {radius = 64 : i64, scale = 1.250000e-01 : f64} -> tensor<?x9x64xf32>
+  %0 = tw.attention query(%q : tensor<?x9x64xf32>) state(%s : !tw.state<tensor<?x3x64xf32>, tensor<?x3x64xf32> in source>)
+       row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>) positions(%p : tensor<?xi32>) bias(%b : tensor<9x257xf32>)
+       {scale = 0.125 : f64, radius = 64 : i64} -> tensor<?x9x64xf32>
+  // CHECK: tw.append %{{.*}}, %{{.*}}, %{{.*}} : !tw.state<tensor<?x3x64xf32> in transient>, tensor<?xi32>, tensor<?x3x64xf32>
+  %t1 = tw.append %t, %r, %k : !tw.state<tensor<?x3x64xf32> in transient>, tensor<?xi32>, tensor<?x3x64xf32>
+  return %t1 : !tw.state<tensor<?x3x64xf32> in transient>
+}
+
 // CHECK-LABEL: func.func @contractions
 func.func @contractions(%a: tensor<2x9x?x64xf32>) -> tensor<2x9x?x?xf32> {
   // CHECK: tw.batch_matmul %{{.*}}, %{{.*}} {transpose_b = true} : tensor<2x9x?x64xf32>, tensor<2x9x?x64xf32> -> tensor<2x9x?x?xf32>

@@ -288,6 +288,29 @@ TEST(Artifact, NamesWhatIsWrongInTheManifest) {
       {[](auto &m) { m.states[1]->buffers[0]->heads = 0; }, TW_CORRUPT, "0 heads of 4 values"},
       {[](auto &m) { m.states[1]->buffers[0]->heads = m.states[1]->buffers[0]->dim = UINT32_MAX; }, TW_CORRUPT,
        "make a page of 0 or more than"},
+      {[](auto &m) { m.states[1]->group = "target"; }, TW_CORRUPT,
+       "states[1] 'layer1': group 'target', wanted 'source' or 'transient'"},
+      {[](auto &m) { m.states[1]->group = "source"; }, TW_CORRUPT, "in format version 1, wanted 2 or more"},
+      {[](auto &m) {
+         m.format_version = 2;
+         m.states[1]->group = "source";
+       },
+       TW_CORRUPT, "level 'plain': no encode for 1 rows"},
+      {[](auto &m) { m.levels[0]->steps[1]->entry = "decode"; }, TW_CORRUPT,
+       "step 'step_many': entry 'decode', wanted 'step' or 'encode'"},
+      {[](auto &m) { m.levels[0]->steps[1]->entry = "encode"; }, TW_CORRUPT,
+       "encodes, but there is no state of group 'source'"},
+      {[](auto &m) {
+         m.format_version = 2;
+         m.generation = std::make_unique<artifact::GenerationT>();
+         m.generation->bad_ids = {300};
+       },
+       TW_CORRUPT, "generation: id 300 of 300 tokens"},
+      {[](auto &m) {
+         m.format_version = 2;
+         m.no_logits = true;
+       },
+       TW_CORRUPT, "a step without logits and outputs"},
       {[](auto &m) { m.levels.clear(); }, TW_CORRUPT, "no levels"},
       {[](auto &m) { m.levels[1]->name = "plain"; }, TW_CORRUPT, "level 'plain' stands there twice"},
       {[](auto &m) { m.levels[0]->steps.clear(); }, TW_CORRUPT, "level 'plain': no steps"},

@@ -121,7 +121,7 @@ TEST(CInterface, RefusesBadRequests) {
   std::vector<float> logits(3 * FAKE_VOCAB);
   auto step = [&](const std::function<void(tw_step_request &)> &change) {
     tw_step_request request = {sizeof request, session, tokens.data(), 3, nullptr, 0,
-                               logits.data(),  nullptr, nullptr,       0};
+                               logits.data(),  nullptr, nullptr,       0, nullptr, 0};
     change(request);
     return tw_step(model, &request, 1);
   };
@@ -151,8 +151,8 @@ TEST(CInterface, RefusesBadRequests) {
                 "request 0: token 1 is " + std::to_string(bad) + ", wanted 0 to 299");
   }
   tw_step_request two[2] = {
-      {sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr, nullptr, 0},
-      {sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr, nullptr, 0}};
+      {sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr, nullptr, 0, nullptr, 0},
+      {sizeof(tw_step_request), session, tokens.data(), 3, nullptr, 0, logits.data(), nullptr, nullptr, 0, nullptr, 0}};
   expectError(tw_step(model, two, 2), TW_INVALID, "request 1: its session is in use");
   struct Newer {
     tw_step_request request;

@@ -39,7 +39,9 @@ tw_step_request requestOf(tw_session *session, const std::vector<int32_t> &token
           logits.data(),
           nullptr,
           outputs.data(),
-          static_cast<int64_t>(outputs.size())};
+          static_cast<int64_t>(outputs.size()),
+          nullptr,
+          0};
 }
 
 std::vector<float> marks(const std::vector<int32_t> &tokens, const std::vector<int64_t> &rows, int first = 0) {

@@ -57,6 +57,8 @@ TEST(Step, GivesTheWantedRows) {
                                        wanted.empty() ? nullptr : logits.data(),
                                        nullptr,
                                        nullptr,
+                                       0,
+                                       nullptr,
                                        0};
       ASSERT_EQ(tw_step(model, &request, 1), TW_OK) << tw_last_error();
       for (size_t i = 0; i < wanted.size(); ++i)
@@ -90,7 +92,8 @@ TEST(Step, BatchesSessions) {
         added.push_back(someTokens(round == 3 ? 1 : 1 + i * 9 * round, static_cast<int>(40 + i)));
       for (size_t i = 0; i < 5; ++i)
         requests.push_back({sizeof(tw_step_request), *sessions[i], added[i].data(),
-                            static_cast<int64_t>(added[i].size()), nullptr, 0, logits[i].data(), nullptr, nullptr, 0});
+                            static_cast<int64_t>(added[i].size()), nullptr, 0, logits[i].data(), nullptr, nullptr, 0,
+                            nullptr, 0});
       ASSERT_EQ(tw_step(model, requests.data(), 5), TW_OK) << tw_last_error();
       for (size_t i = 0; i < 5; ++i) {
         histories[i] = joined(histories[i], added[i]);
@@ -112,7 +115,7 @@ TEST(Step, TakesPositionsFromTheCaller) {
       positions.push_back(i % 3 == 0 ? FAKE_CONTEXT - 1 - i : 5);
     std::vector<float> logits(FAKE_VOCAB);
     tw_step_request request = {sizeof request, session,          tokens.data(), 70, nullptr, 0,
-                               logits.data(),  positions.data(), nullptr,       0};
+                               logits.data(),  positions.data(), nullptr,       0,  nullptr, 0};
     ASSERT_EQ(tw_step(model, &request, 1), TW_OK) << tw_last_error();
     EXPECT_EQ(logits, fakeLogits(tokens, 1, positions));
 
@@ -187,9 +190,9 @@ TEST(Step, LeavesNoTraceOfAFailure) {
     std::vector<float> logits(2 * FAKE_VOCAB);
     const std::vector<int32_t> good = {1, 2, 3};
     const tw_step_request both[2] = {
-        {sizeof(tw_step_request), other, good.data(), 3, nullptr, 0, logits.data(), nullptr, nullptr, 0},
+        {sizeof(tw_step_request), other, good.data(), 3, nullptr, 0, logits.data(), nullptr, nullptr, 0, nullptr, 0},
         {sizeof(tw_step_request), session, bad.data(), static_cast<int64_t>(bad.size()), nullptr, 0,
-         &logits[FAKE_VOCAB], nullptr, nullptr, 0}};
+         &logits[FAKE_VOCAB], nullptr, nullptr, 0, nullptr, 0}};
     EXPECT_EQ(tw_step(model, both, 2), TW_INTERNAL);
     EXPECT_EQ(other.length(), 0);
 
@@ -240,7 +243,8 @@ TEST(Step, RefusesASessionInUse) {
     std::this_thread::yield();
   std::vector<float> logits(FAKE_VOCAB);
   const int32_t token = 1;
-  const tw_step_request request = {sizeof request, session, &token, 1, nullptr, 0, logits.data(), nullptr, nullptr, 0};
+  const tw_step_request request = {sizeof request, session, &token,  1, nullptr, 0,
+                                   logits.data(),  nullptr, nullptr, 0, nullptr, 0};
   expectError(tw_step(model, &request, 1), TW_INVALID, "its session is in use");
   expectError(tw_session_truncate(session, 0), TW_INVALID, "the session is in use by another thread");
   tw_cancel(session);

@@ -39,10 +39,14 @@ std::unique_ptr<CompiledStep> CompiledStep::open(const std::string &folder, int6
     if (manifest->states())
       for (const auto *state : *manifest->states())
         for (const auto *buffer : *state->buffers()) {
+          step->isWhole |= state->group() && state->group()->str() == "transient";
           StatePool pool{buffer->heads(), buffer->dim(), buffer->transposed(), {}};
           pool.values.resize(static_cast<size_t>(step->room * pool.heads * pool.dim));
           step->poolList.push_back(std::move(pool));
         }
+    step->isWhole &= artifact.variants(StepEntry::Encode).empty();
+    if (manifest->no_logits())
+      step->vocabulary = 0;
     return step;
   } catch (const std::exception &failure) {
     error = failure.what();
@@ -51,7 +55,7 @@ std::unique_ptr<CompiledStep> CompiledStep::open(const std::string &folder, int6
 }
 
 void CompiledStep::reset() {
-  held = 0;
+  held = source = 0;
   for (StatePool &pool : poolList)
     std::fill(pool.values.begin(), pool.values.end(), 0.0f);
 }
@@ -74,11 +78,14 @@ int32_t runPhase(tw_abi_step *step, const tw_abi_work *works, int64_t count) {
 
 } // namespace
 
-bool CompiledStep::run(std::span<const int32_t> tokens, const Phase &phase, std::vector<float> &logits,
+bool CompiledStep::run(bool encodes, std::span<const int32_t> tokens, const Phase &phase, std::vector<float> &logits,
                        std::string &error) {
   try {
     const Artifact &artifact = *loaded->artifact;
     const auto count = static_cast<int64_t>(tokens.size());
+    const StepEntry entry = encodes ? StepEntry::Encode : StepEntry::Step;
+    if (encodes || isWhole)
+      held = 0;
     if (count == 0 || held + count > room) {
       error = "a step of " + std::to_string(count) + " tokens behind " + std::to_string(held) + ", there is room for " +
               std::to_string(room);
@@ -88,10 +95,16 @@ bool CompiledStep::run(std::span<const int32_t> tokens, const Phase &phase, std:
     std::iota(pages.begin(), pages.end(), 0);
     std::vector<int64_t> wanted(tokens.size());
     std::iota(wanted.begin(), wanted.end(), 0);
-    const SequenceRows rows[] = {{tokens, held, pages, wanted}};
+    SequenceRows rows[] = {{tokens, held, pages, {}}};
+    if (!encodes)
+      rows[0].wanted = wanted;
+    rows[0].sourceLength = encodes ? count : source;
+    rows[0].sourcePages = pages;
+    rows[0].fillsSource = encodes;
     const size_t which = variantFor(count);
-    const artifact::StepVariant &variant = *artifact.variants()[which];
-    const StepTables tables(rows, formOf(variant));
+    const artifact::StepVariant &variant = *artifact.variants(entry)[which];
+    const auto *inputs = artifact.manifest()->inputs();
+    const StepTables tables(rows, formOf(variant), inputs ? inputs->size() : 0);
 
     const uint64_t bytes = linearSize(*variant.arena(), tables.paddedRows(), tables.paddedLogitRows());
     std::vector<uint8_t> arena(bytes + 64);
@@ -115,13 +128,13 @@ bool CompiledStep::run(std::span<const int32_t> tokens, const Phase &phase, std:
     step.arena = arena.data() + (64 - reinterpret_cast<uintptr_t>(arena.data()) % 64) % 64;
     step.logits = padded.data();
     step.outputs = outputPointers.data();
-    if (int32_t status = artifact.entry(which)(&step)) {
+    if (int32_t status = artifact.entry(which, entry)(&step)) {
       error = "compiled step '" + variant.symbol()->str() + "' ended with " + std::to_string(status);
       return false;
     }
-    padded.resize(static_cast<size_t>(count * vocabulary));
+    padded.resize(encodes ? 0 : static_cast<size_t>(count * vocabulary));
     logits = std::move(padded);
-    held += count;
+    (encodes ? source : held) = encodes ? count : held + count;
     return true;
   } catch (const std::exception &failure) {
     error = failure.what();

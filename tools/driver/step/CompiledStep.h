@@ -52,9 +52,11 @@ public:
   /// Forgets all tokens.
   void reset();
 
-  /// Appends `tokens` (which must have room) and computes the logits of each, [tokens, vocab]. False, with a message,
-  /// when the step ended early.
-  bool run(std::span<const int32_t> tokens, const Phase &phase, std::vector<float> &logits, std::string &error);
+  /// Appends `tokens` (which must have room) and computes the logits of each, [tokens, vocab]; where steps read whole
+  /// sequences, in place of all before. `encodes`: reads them as the sequence's source, with which it begins anew.
+  /// False, with a message, when the step ended early.
+  bool run(bool encodes, std::span<const int32_t> tokens, const Phase &phase, std::vector<float> &logits,
+           std::string &error);
 
 private:
   struct Loaded;
@@ -64,7 +66,8 @@ private:
   std::string levelName, mode;
   std::vector<CompiledKernel> kernelList;
   std::vector<StatePool> poolList;
-  int64_t held = 0, room = 0, vocabulary = 0;
+  bool isWhole = false; ///< each step is a whole sequence
+  int64_t held = 0, source = 0, room = 0, vocabulary = 0;
 };
 
 } // namespace tilewright

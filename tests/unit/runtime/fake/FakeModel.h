@@ -53,7 +53,7 @@ public:
     logits.assign(FAKE_VOCAB, -1);
     const tw_step_request request = {sizeof request, session, tokens.data(), static_cast<int64_t>(tokens.size()),
                                      nullptr,        0,       logits.data(), nullptr,
-                                     nullptr,        0};
+                                     nullptr,        0,       nullptr,       0};
     return tw_step(model, &request, 1);
   }
 
