@@ -59,8 +59,10 @@ Options parseOptions(std::string_view words) {
     const std::string key(takeUntil(value, '='));
     if (key == "max")
       options.drafted = readCount(key, value);
+    else if (key == "lossy-unverified" && value.empty())
+      options.lossyUnverified = true;
     else if (key != "lossy-threshold")
-      invalid("a setting of policy " + policy, key, "max=K or lossy-threshold=P");
+      invalid("a setting of policy " + policy, key, "max=K, lossy-threshold=P or lossy-unverified");
     else if (!readNumber(value, options.lossyThreshold) || !(options.lossyThreshold > 0 && options.lossyThreshold <= 1))
       invalid(key, value, "a probability above 0, up to 1");
   }

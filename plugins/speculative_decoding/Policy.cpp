@@ -41,6 +41,8 @@ struct tw_rt_policy {
     const std::span drafted(request.draft, static_cast<size_t>(request.drafted));
     std::vector<int32_t> text(request.history, request.history + request.history_count);
     text.insert(text.end(), drafted.begin(), drafted.end());
+    if (options.lossyUnverified)
+      return {drafted.size(), sampled(request, text, request.drafted)};
     const bool isCertain = options.source == Options::Source::Ngram;
     if (isCertain && options.lossyThreshold == 0)
       return judgeBySampling(request, text);
@@ -63,14 +65,18 @@ struct tw_rt_policy {
   /// For drafts that are certain: one stands if sampling gives just it. That is the rule of a one-hot distribution, and
   /// the text is, number for number, the one without a policy.
   static Verdict judgeBySampling(const tw_rt_verdict_request &request, std::span<const int32_t> text) {
-    for (int64_t i = 0;; ++i) {
-      int32_t id = 0;
-      if (const tw_status status = request.sampler->sample(request.sampler->data, request.logits + i * request.row,
-                                                           text.data(), request.history_count + i, &id))
-        throw Fault(status, "");
-      if (i == request.drafted || id != request.draft[i])
+    for (int64_t i = 0;; ++i)
+      if (const int32_t id = sampled(request, text, i); i == request.drafted || id != request.draft[i])
         return {static_cast<size_t>(i), id};
-    }
+  }
+
+  /// What sampling gives at place `i` of the draft.
+  static int32_t sampled(const tw_rt_verdict_request &request, std::span<const int32_t> text, int64_t i) {
+    int32_t id = 0;
+    if (const tw_status status = request.sampler->sample(request.sampler->data, request.logits + i * request.row,
+                                                         text.data(), request.history_count + i, &id))
+      throw Fault(status, "");
+    return id;
   }
 
   const Options options;

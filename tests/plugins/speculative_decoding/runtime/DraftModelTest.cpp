@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <random>
 
 using namespace tilewright::speculative_decoding;
 
@@ -311,6 +313,78 @@ TEST_F(Policy, PredictionHeads) {
   };
   EXPECT_EQ(speculate("mtp", prompt, 100, 16), plainText(prompt, 100)) << "wrong every other time";
   speculate("mtp,max=2", prompt, 40, 16, [](size_t, int64_t drafted, int64_t) { EXPECT_LE(drafted, 2); });
+}
+
+// Tokens drawn from heads that say (0.2, 0.3, 0.5) where the model says (0.6, 0.3, 0.1): 0.6 of them stand, and what is
+// written is distributed as the model says.
+TEST_F(Policy, PredictionHeadsKeepTheDistribution) {
+  models["target"].heads = 1;
+  static std::mt19937_64 engine;
+  engine.seed(7);
+  tw_rt_sampler sampler = greedy;
+  sampler.distribution = [](void *, const float *row, const int32_t *, int64_t, const tw_rt_choice **choices,
+                            int64_t *count) { // a row is a distribution of the first three tokens
+    static tw_rt_choice three[3];
+    for (int32_t id = 0; id < 3; ++id)
+      three[id] = {id, row[id]};
+    *choices = three;
+    *count = 3;
+    return TW_OK;
+  };
+  sampler.uniform = [](void *) { return std::uniform_real_distribution<>(0, 1)(engine); };
+  const tw_rt_half &half = *tilewrightRuntimeHalf();
+  char text[512];
+  tw_rt_message message = {sizeof text, text};
+  tw_rt_policy *policy = nullptr;
+  ASSERT_EQ(half.policy_create(const_cast<tw_rt_host *>(&host()), &models["target"], nullptr, "mtp", &policy, &message),
+            TW_OK)
+      << text;
+  const std::vector<float> head = {0.2f, 0.3f, 0.5f}, row = {0.6f, 0.3f, 0.1f};
+  std::vector<float> logits(2 * 20);
+  std::copy(row.begin(), row.end(), logits.begin());
+  std::copy(row.begin(), row.end(), logits.begin() + 20);
+  const float *heads[] = {head.data()};
+  constexpr int draws = 100000;
+  int stood = 0, counts[3] = {};
+  for (int i = 0; i < draws; ++i) {
+    int32_t token = -1, next = -1;
+    int64_t drafted = 0, accepted = 0;
+    const tw_rt_draft_request wanted = {sizeof wanted, prompt.data(), static_cast<int64_t>(prompt.size()), 16,
+                                        &sampler,      heads};
+    ASSERT_EQ(half.policy_draft(policy, &wanted, &token, &drafted, &message), TW_OK) << text;
+    ASSERT_EQ(drafted, 1);
+    const tw_rt_verdict_request judged = {
+        sizeof judged, prompt.data(), static_cast<int64_t>(prompt.size()), &token, 1, logits.data(), 20, &sampler};
+    ASSERT_EQ(half.policy_verify(policy, &judged, &accepted, &next, &message), TW_OK) << text;
+    stood += static_cast<int>(accepted);
+    ++counts[accepted ? token : next];
+  }
+  half.policy_release(policy);
+  EXPECT_NEAR(stood / double(draws), 0.6, 0.01);
+  double chiSquare = 0;
+  for (int id = 0; id < 3; ++id)
+    chiSquare +=
+        std::pow(counts[id] - row[static_cast<size_t>(id)] * draws, 2) / (row[static_cast<size_t>(id)] * draws);
+  EXPECT_LT(chiSquare, 18.42) << "two degrees of freedom, a chance of 1e-4";
+}
+
+// Whatever the heads say stands, and the token behind it is the model's.
+TEST_F(Policy, LossyUnverified) {
+  tw_model &target = models["target"];
+  target.heads = 3;
+  target.head = [](const Ids &, int64_t i) { return static_cast<int32_t>(10 + i); };
+  int rounds = 0;
+  const Ids text = speculate("mtp,lossy-unverified", prompt, 41, 16, [&](size_t, int64_t drafted, int64_t stood) {
+    EXPECT_EQ(drafted, 3);
+    EXPECT_EQ(stood, 3);
+    ++rounds;
+  });
+  EXPECT_EQ(rounds, 10);
+  for (size_t at = prompt.size() + 1; at < text.size(); at += 4) {
+    EXPECT_EQ(Ids(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(at + 3)),
+              (Ids{10, 11, 12}));
+    EXPECT_EQ(text[at + 3], say({text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at + 3)}));
+  }
 }
 
 TEST_F(Policy, Ngram) { EXPECT_EQ(speculate("ngram:4", {1, 2, 3, 1, 2}, 60, 16), plainText({1, 2, 3, 1, 2}, 60)); }

@@ -19,6 +19,8 @@ TEST(Options, AreReadFromWords) {
   options = parseOptions("draft:/some/where:else,max=3,lossy-threshold=0.25");
   EXPECT_EQ(options.source, Options::Source::DraftModel);
   EXPECT_EQ(parseOptions("mtp,max=2").source, Options::Source::PredictionHeads);
+  EXPECT_FALSE(options.lossyUnverified);
+  EXPECT_TRUE(parseOptions("mtp,lossy-unverified,max=2").lossyUnverified);
   EXPECT_EQ(options.draftModel, "/some/where:else");
   EXPECT_EQ(options.drafted, 3);
   EXPECT_EQ(options.lossyThreshold, 0.25);
@@ -40,7 +42,9 @@ TEST(Options, EachFaultHasItsMessage) {
         {"draft", "draft is '', wanted the folder of a compiled model (draft:FOLDER)"},
         {"draft:,max=2", "draft is '', wanted the folder of a compiled model (draft:FOLDER)"},
         {"ngram,max=", "max is '', wanted 1 to 16 drafted tokens"},
-        {"ngram,k=2", "a setting of policy ngram is 'k', wanted max=K or lossy-threshold=P"},
+        {"ngram,k=2", "a setting of policy ngram is 'k', wanted max=K, lossy-threshold=P or lossy-unverified"},
+        {"mtp,lossy-unverified=1",
+         "a setting of policy mtp is 'lossy-unverified', wanted max=K, lossy-threshold=P or lossy-unverified"},
         {"ngram,lossy-threshold=0", "lossy-threshold is '0', wanted a probability above 0, up to 1"},
         {"ngram,lossy-threshold=nan", "lossy-threshold is 'nan', wanted a probability above 0, up to 1"},
         {"ngram,lossy-threshold=1.5", "lossy-threshold is '1.5', wanted a probability above 0, up to 1"}})
