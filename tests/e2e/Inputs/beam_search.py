@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Beam search against all texts there are.
 
-beam_search.py GOLDEN TILEWRIGHT ARTIFACT SCRATCH encoder-decoder|decoder STOP LENGTH_PENALTY
+beam_search.py GOLDEN TILEWRIGHT ARTIFACT SCRATCH encoder-decoder|decoder STOP|second LENGTH_PENALTY
 
 A vocabulary of V tokens and V beams: nothing is cut in texts of two tokens, so the search must find the best of all of them, which
-are scored one by one by forward passes.
+are scored one by one by forward passes. STOP ends a text; "second" is the second best beginning, so that a penalty of length makes it the
+best text where greedy choice goes on.
 """
 import json
 import math
@@ -17,7 +18,7 @@ sys.path.insert(0, sys.argv[1])
 from fill import Case  # noqa: E402
 from write import save  # noqa: E402
 
-tilewright, artifact, scratch, kind, (stop, penalty) = *sys.argv[2:6], (int(sys.argv[6]), float(sys.argv[7]))
+tilewright, artifact, scratch, kind, stop, penalty = *sys.argv[2:7], float(sys.argv[7])
 SOURCE, START = [7, 31, 2, 40, 11], 3
 
 
@@ -39,6 +40,7 @@ def log_probabilities(texts):
 
 prompt = [START] if kind == "encoder-decoder" else SOURCE
 (first,) = log_probabilities([prompt])
+stop = sorted(range(len(first)), key=first.__getitem__)[-2] if stop == "second" else int(stop)
 second = log_probabilities([prompt + [token] for token in range(len(first))])
 scores = {}
 for a, p in enumerate(first):
