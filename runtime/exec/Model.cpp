@@ -233,7 +233,7 @@ void Session::dropBehind(int64_t length) noexcept {
     model->pages->release(std::span(pageTable).subspan(kept));
     pageTable.resize(kept);
   }
-  if (length % TW_PAGE_TOKENS == 0)
+  if (length % TW_PAGE_TOKENS == 0 || pageTable.empty()) // of a whole sequence nothing is kept
     return;
   if (model->pages->isShared(pageTable[kept - 1]))
     staleTail = true;

@@ -166,9 +166,11 @@ private:
   }
 
   void checkInputs() const {
-    const bool isNew = sizeOf(m.inputs()) || m.no_logits() || m.generation() || readsSources();
+    bool isNew = sizeOf(m.inputs()) || m.no_logits() || m.generation();
+    for (size_t i = 0; i < sizeOf(m.states()); ++i)
+      isNew |= m.states()->Get(static_cast<uint32_t>(i))->group() != nullptr;
     if (isNew && m.format_version() < 2)
-      fail("inputs, sources, a step without logits or rules of generation in format version " +
+      fail("inputs, groups of states, a step without logits or rules of generation in format version " +
            std::to_string(m.format_version()) + ", wanted 2 or more");
     std::set<std::string> names = {""};
     for (size_t i = 0; i < sizeOf(m.inputs()); ++i) {

@@ -171,7 +171,7 @@ static FailureOr<int64_t> addState(func::FuncOp function, StringRef name, tw::St
     described->transposed = isTransposedBuffer(static_cast<unsigned>(index));
     state->buffers.push_back(std::move(described));
   }
-  if (type.isSource())
+  if (type.getGroup())
     manifest.format_version = 2;
   int64_t first = buffers;
   buffers += static_cast<int64_t>(type.getBuffers().size());

@@ -10,7 +10,7 @@ namespace tilewright::cli {
 namespace {
 
 /// Sequences of one step: enough to fill it, and few enough for their results and caches.
-constexpr size_t kTokensOfAStep = 2048, kMostSequences = 64;
+constexpr size_t kTokensOfAStep = 2048, kMostSequences = 64, kNumbersOfAStep = 1u << 24;
 
 std::vector<tw_input> inputsOf(const Rows &rows) {
   std::vector<tw_input> inputs;
@@ -126,10 +126,15 @@ std::vector<WantedResult> wantedResults(const tw_model *model, const std::vector
 void runSequences(tw_model *model, std::span<const Sequence> sequences, const std::vector<WantedResult> &wanted,
                   const SequenceResults &take) {
   Runner runner(model, wanted);
+  size_t numbers = tw_model_has_logits(model) ? static_cast<size_t>(tw_model_vocab_size(model)) : 0; // of a row
+  for (const WantedResult &result : wanted)
+    if (result.name != "logits")
+      numbers += static_cast<size_t>(result.size);
+  const size_t most = std::min(kTokensOfAStep, kNumbersOfAStep / std::max<size_t>(numbers, 1));
   for (size_t first = 0; first < sequences.size();) {
     size_t count = 0, tokens = 0;
     while (first + count < sequences.size() && count < kMostSequences &&
-           (count == 0 || tokens + sequences[first + count].rows.tokens.size() <= kTokensOfAStep))
+           (count == 0 || tokens + sequences[first + count].rows.tokens.size() <= most))
       tokens += sequences[first + count++].rows.tokens.size();
     runner.run(sequences.subspan(first, count), first, take);
     first += count;
