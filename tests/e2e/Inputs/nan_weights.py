@@ -4,7 +4,7 @@
 import struct
 import sys
 
-from half_norms import Reader, padded
+from rewrite_gguf import Reader, padded
 
 
 def main():

@@ -82,10 +82,15 @@ public:
          ++row)
       wanted.push_back(row);
     logits.assign(wanted.size() * static_cast<size_t>(model.vocabulary), NAN);
-    return {sizeof(tw_step_request), session,
-            tokens.data(),           static_cast<int64_t>(tokens.size()),
-            wanted.data(),           static_cast<int64_t>(wanted.size()),
-            logits.data(),           nullptr};
+    tw_step_request request{};
+    request.size = sizeof request;
+    request.session = session;
+    request.tokens = tokens.data();
+    request.count = static_cast<int64_t>(tokens.size());
+    request.wanted = wanted.data();
+    request.wanted_count = static_cast<int64_t>(wanted.size());
+    request.logits = logits.data();
+    return request;
   }
   void keep(int64_t length) { need(tw_session_truncate(session, length), "truncate"); }
 
