@@ -21,7 +21,7 @@ public:
       return;
     }
     scratch.resize(columns);
-    table.weight->decodeRow(row, scratch.data());
+    table.weight->decodeWithinRow(row * columns, columns, scratch.data());
     std::copy_n(scratch.begin(), columns, out);
   }
 

@@ -125,6 +125,11 @@ void Weight::decodeRow(int64_t row, float *out) const {
   decodeElements((storedRow.empty() ? row : storedRow[row]) * columns, columns, out);
 }
 
+void Weight::decodeWithinRow(int64_t first, int64_t count, float *out) const {
+  int64_t row = first / columns;
+  decodeElements((storedRow.empty() ? row : storedRow[row]) * columns + first % columns, count, out);
+}
+
 void Weight::decode(float *out) const {
   // Of rank 1 with its rows as they are, all elements are one run.
   if (storedRow.empty() && isScalar)

@@ -38,6 +38,8 @@ public:
 
   /// Decodes row `row` to `out` [rowElements()].
   void decodeRow(int64_t row, float *out) const;
+  /// Elements [first, first + count), which lie within one entry of the first dimension and are whole blocks.
+  void decodeWithinRow(int64_t first, int64_t count, float *out) const;
   /// All of it, in `out` [rows() * rowElements()].
   void decode(float *out) const;
 

@@ -7,6 +7,7 @@
 #include "frontend/graph/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace llvm;
@@ -228,6 +229,30 @@ void GraphBuilder::addWeight(StringRef name, Tensor type, WeightExtent extent, s
   }
   weightTypes[name] = std::move(type);
   graph->weights.push_back(std::move(weight));
+}
+
+void GraphBuilder::addWeight(StringRef name, Tensor type, std::vector<WeightExtent> parts, bool transposed) {
+  if (parts.size() == 1) {
+    addWeight(name, std::move(type), std::move(parts.front()));
+  } else {
+    WeightExtent whole;
+    std::vector<std::unique_ptr<graph::WeightPartT>> made;
+    std::vector<uint8_t> hashes(8 * parts.size());
+    for (auto [i, part] : enumerate(parts)) {
+      support::endian::write64le(&hashes[8 * i], part.hash);
+      whole.length += part.length;
+      auto entry = std::make_unique<graph::WeightPartT>();
+      entry->file = std::move(part.file);
+      entry->offset = part.offset;
+      entry->length = part.length;
+      entry->hash = part.hash;
+      made.push_back(std::move(entry));
+    }
+    whole.hash = xxh3_64bits(hashes);
+    addWeight(name, std::move(type), std::move(whole));
+    graph->weights.back()->parts = std::move(made);
+  }
+  graph->weights.back()->transposed = transposed;
 }
 
 void GraphBuilder::addInlineWeight(StringRef name, Tensor type, ArrayRef<uint8_t> bytes) {

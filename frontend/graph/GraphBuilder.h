@@ -131,6 +131,9 @@ public:
   FunctionBuilder &addFunction(llvm::StringRef name);
 
   void addWeight(llvm::StringRef name, Tensor type, WeightExtent extent, std::optional<RowOrder> order = std::nullopt);
+  /// A weight whose parts follow one another along its first dimension, or whose last two dimensions are stored
+  /// exchanged, or both.
+  void addWeight(llvm::StringRef name, Tensor type, std::vector<WeightExtent> parts, bool transposed);
   /// A weight whose bytes are in the graph file; at most 64 MiB of them in all.
   void addInlineWeight(llvm::StringRef name, Tensor type, llvm::ArrayRef<uint8_t> bytes);
 

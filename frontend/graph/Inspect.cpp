@@ -231,8 +231,15 @@ void inspectTable(const GraphFile &file, raw_ostream &os) {
        << " bytes";
     if (weight->inline_data())
       os << " inline";
+    else if (sizeOf(weight->parts()))
+      os << " in " << sizeOf(weight->parts()) << " parts of " << text(weight->parts()->Get(0)->file())
+         << (llvm::all_equal(map_range(elements(weight->parts()), [](const auto *p) { return text(p->file()); }))
+                 ? ""
+                 : " and others");
     else
       os << " at " << weight->offset() << " of " << text(weight->file());
+    if (weight->transposed())
+      os << ", transposed";
     if (const graph::RowPermutation *permutation = weight->row_permutation()) {
       os << ", rows [";
       interleaveComma(elements(permutation->dims()), os);

@@ -19,7 +19,8 @@ void inspectTable(const GraphFile &file, llvm::raw_ostream &os);
 /// {file, schema_version, name, family, producer, entry, context_length, vocab_size, required_plugins: [..],
 ///  functions: [{name, arguments: [{name, type}], ops: [{op, operands: [name], operand_segments?, attributes?: {..},
 ///  results: [{name, type}], regions?: [{arguments, ops, yields}]}], results: [{name, value}]}],
-///  weights: [{name, type, bytes, file?, offset?, hash, row_permutation?: {dims, perm}}], tokenizer?: {..}}
+///  weights: [{name, type, bytes, file?, offset?, parts?: [{file, offset, bytes}], transposed?, hash, row_permutation?:
+///  {dims, perm}}], tokenizer?: {..}}
 void inspectJson(const GraphFile &file, llvm::raw_ostream &os);
 
 /// A picture for Graphviz: one cluster for each function; a weight is a line in the node of the op that uses it.

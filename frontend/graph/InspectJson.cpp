@@ -163,10 +163,21 @@ private:
       string("name", text(weight.name()));
       string("type", spell(*weight.type()));
       json.attribute("bytes", weightBytes(weight));
-      if (!weight.inline_data()) {
+      if (sizeOf(weight.parts()))
+        json.attributeArray("parts", [&] {
+          for (const graph::WeightPart *part : elements(weight.parts()))
+            json.object([&] {
+              string("file", text(part->file()));
+              json.attribute("offset", part->offset());
+              json.attribute("bytes", part->length());
+            });
+        });
+      else if (!weight.inline_data()) {
         string("file", text(weight.file()));
         json.attribute("offset", weight.offset());
       }
+      if (weight.transposed())
+        json.attribute("transposed", true);
       // As text: a reader that keeps numbers as doubles would lose bits.
       json.attribute("hash", utohexstr(weight.hash(), /*LowerCase=*/true, /*Width=*/16));
       if (const graph::RowPermutation *permutation = weight.row_permutation())

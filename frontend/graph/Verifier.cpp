@@ -33,6 +33,20 @@ static Error verifyPermutation(const graph::RowPermutation &permutation, int64_t
   return Error::success();
 }
 
+static Error verifyExtent(StringRef file, uint64_t offset, uint64_t length, uint64_t elementBytes, const Twine &place) {
+  std::string problem = relativePathProblem(file);
+  if (!problem.empty())
+    return badInput(place + ", file: found " + quoted(file) + ", which " + problem +
+                    "; wanted a relative path beneath the graph's folder or --weights-dir");
+  if (offset > UINT64_MAX - length)
+    return badInput(place + ": found offset " + Twine(offset) + " and length " + Twine(length) +
+                    ", wanted a sum below 2^64");
+  if (offset % elementBytes != 0)
+    return badInput(place + ", offset: found " + Twine(offset) + ", wanted a multiple of " + Twine(elementBytes) +
+                    ", the size of an element");
+  return Error::success();
+}
+
 static Error verifyWeightEntry(const graph::Weight &weight, StringRef file, uint64_t &inlineBytes) {
   StringRef name = text(weight.name());
   std::string place = (file + ": weight " + quoted(name)).str();
@@ -65,23 +79,33 @@ static Error verifyWeightEntry(const graph::Weight &weight, StringRef file, uint
     if (reinterpret_cast<uintptr_t>(data->data()) % elementBytes.value_or(1) != 0)
       return badInput(place + ", inline_data: found bytes that are not aligned to an element of " +
                       Twine(elementBytes.value_or(1)) + " bytes, wanted them aligned");
+  } else if (sizeOf(weight.parts())) {
+    if (weight.file() || weight.offset() != 0)
+      return badInput(place + ": found parts and an extent in a file, wanted one of the two");
+    if (shape.empty() || shape.front() % weight.parts()->size() != 0)
+      return badInput(place + ", parts: found " + Twine(weight.parts()->size()) + " of " + spell(*weight.type()) +
+                      ", wanted a number that divides its first dimension");
+    for (auto [i, part] : enumerate(elements(weight.parts()))) {
+      if (part->length() != length / weight.parts()->size() || length % weight.parts()->size() != 0)
+        return badInput(place + ", parts[" + Twine(i) + "]: found " + Twine(part->length()) + " bytes, wanted one of " +
+                        Twine(weight.parts()->size()) + " equal parts of " + Twine(length));
+      if (Error error = verifyExtent(text(part->file()), part->offset(), part->length(), elementBytes.value_or(1),
+                                     place + ", parts[" + Twine(i) + "]"))
+        return error;
+    }
   } else if (const flatbuffers::String *path = weight.file()) {
-    std::string pathProblem = relativePathProblem(text(path));
-    if (!pathProblem.empty())
-      return badInput(place + ", file: found " + quoted(text(path)) + ", which " + pathProblem +
-                      "; wanted a relative path beneath the graph's folder or --weights-dir");
-    if (weight.offset() > UINT64_MAX - length)
-      return badInput(place + ": found offset " + Twine(weight.offset()) + " and length " + Twine(length) +
-                      ", wanted a sum below 2^64");
-    if (weight.offset() % elementBytes.value_or(1) != 0)
-      return badInput(place + ", offset: found " + Twine(weight.offset()) + ", wanted a multiple of " +
-                      Twine(elementBytes.value_or(1)) + ", the size of an element");
+    if (Error error = verifyExtent(text(path), weight.offset(), length, elementBytes.value_or(1), place))
+      return error;
   } else {
     return badInput(place + ": found neither inline bytes nor a file, wanted one of the two");
   }
   if (length == 0 || (elementBytes && length != *wanted))
     return badInput(place + ", length: found " + Twine(length) + " bytes, wanted " +
                     (elementBytes ? Twine(*wanted) + " for " + spell(*weight.type()) : Twine("at least 1")));
+  if (weight.transposed() && (shape.size() < 2 || !elementBytes || weight.row_permutation() || weight.inline_data()))
+    return badInput(place +
+                    ", transposed: wanted at least two dimensions, a builtin element type, and neither inline bytes "
+                    "nor a row_permutation");
   if (const graph::RowPermutation *permutation = weight.row_permutation()) {
     if (shape.empty())
       return badInput(place + ", row_permutation: found it on a scalar, wanted a weight with rows");

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/graph/WeightSource.h"
 
+#include "frontend/graph/Access.h"
 #include "frontend/graph/Errors.h"
 #include "frontend/graph/Types.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
+
+#include <cstring>
 
 using namespace llvm;
 
@@ -44,36 +49,95 @@ Error WeightSource::addFile(StringRef file, StringRef graphPath, StringRef weigh
                                "; put it there or give its folder with --weights-dir");
 }
 
+Error WeightSource::addExtent(StringRef file, uint64_t offset, uint64_t length, const Twine &place) {
+  ArrayRef<uint8_t> all = files.find(file)->second.bytes();
+  if (offset > all.size() || length > all.size() - offset)
+    return badInput(place + ": found offset " + Twine(offset) + " and length " + Twine(length) +
+                    ", wanted an extent within the " + Twine(all.size()) + " bytes of " + quoted(file));
+  weights.back().parts.push_back(all.slice(offset, length));
+  return Error::success();
+}
+
 Expected<WeightSource> WeightSource::open(const graph::Graph &graph, StringRef graphPath, StringRef weightsDir) {
   WeightSource source;
-  if (!graph.weights())
-    return source;
-  source.extents.reserve(graph.weights()->size());
-  for (const graph::Weight *weight : *graph.weights()) {
+  source.weights.reserve(sizeOf(graph.weights()));
+  for (const graph::Weight *weight : elements(graph.weights())) {
+    Stored &stored = source.weights.emplace_back();
+    std::string place = (graphPath + ": weight " + quoted(text(weight->name()))).str();
+    if (weight->transposed()) {
+      const auto &shape = *weight->type()->shape();
+      stored.rows = static_cast<uint64_t>(shape.Get(shape.size() - 2)->size());
+      stored.columns = static_cast<uint64_t>(shape.Get(shape.size() - 1)->size());
+      stored.elementBytes = builtinElementBytes(text(weight->type()->element())).value_or(1);
+    }
     if (const auto *data = weight->inline_data()) {
-      source.extents.emplace_back(data->data(), data->size());
+      stored.parts.emplace_back(data->data(), data->size());
       continue;
     }
-    StringRef file = weight->file()->string_view();
-    if (Error error = source.addFile(file, graphPath, weightsDir))
-      return error;
-    ArrayRef<uint8_t> all = source.files.find(file)->second.bytes();
-    if (weight->offset() > all.size() || weight->length() > all.size() - weight->offset())
-      return badInput(graphPath + ": weight " + quoted(weight->name()->string_view()) + ": found offset " +
-                      Twine(weight->offset()) + " and length " + Twine(weight->length()) +
-                      ", wanted an extent within the " + Twine(all.size()) + " bytes of " + quoted(file));
-    source.extents.push_back(all.slice(weight->offset(), weight->length()));
+    if (!sizeOf(weight->parts())) {
+      StringRef file = text(weight->file());
+      Error error = source.addFile(file, graphPath, weightsDir);
+      if (!error)
+        error = source.addExtent(file, weight->offset(), weight->length(), place);
+      if (error)
+        return error;
+    }
+    for (const graph::WeightPart *part : elements(weight->parts())) {
+      Error error = source.addFile(text(part->file()), graphPath, weightsDir);
+      if (!error)
+        error = source.addExtent(text(part->file()), part->offset(), part->length(), place);
+      if (error)
+        return error;
+    }
   }
   return source;
 }
 
+/// Matrices [rows, columns] one after another, from what holds them as [columns, rows].
+static void transpose(const uint8_t *from, uint8_t *to, uint64_t bytes, uint64_t rows, uint64_t columns,
+                      uint64_t elementBytes) {
+  // In squares of rows and columns: both sides stay within the cache.
+  constexpr uint64_t block = 32;
+  const uint64_t matrixBytes = rows * columns * elementBytes;
+  for (uint64_t at = 0; at < bytes; at += matrixBytes)
+    for (uint64_t row0 = 0; row0 < rows; row0 += block)
+      for (uint64_t column0 = 0; column0 < columns; column0 += block)
+        for (uint64_t row = row0; row < std::min(rows, row0 + block); ++row)
+          for (uint64_t column = column0; column < std::min(columns, column0 + block); ++column)
+            std::memcpy(to + at + (row * columns + column) * elementBytes,
+                        from + at + (column * rows + row) * elementBytes, elementBytes);
+}
+
+WeightBytes WeightSource::bytes(size_t index) const {
+  const Stored &stored = weights[index];
+  if (stored.parts.size() == 1 && stored.elementBytes == 0)
+    return stored.parts.front();
+  uint64_t length = 0;
+  for (ArrayRef<uint8_t> part : stored.parts)
+    length += part.size();
+  std::vector<uint8_t> whole(length);
+  uint8_t *to = whole.data();
+  for (ArrayRef<uint8_t> part : stored.parts) {
+    if (stored.elementBytes == 0)
+      llvm::copy(part, to);
+    else
+      transpose(part.data(), to, part.size(), stored.rows, stored.columns, stored.elementBytes);
+    to += part.size();
+  }
+  return whole;
+}
+
 Error WeightSource::checkHash(const graph::Graph &graph, size_t index) const {
   const graph::Weight *weight = graph.weights()->Get(index);
-  uint64_t found = xxh3_64bits(extents[index]);
+  const Stored &stored = weights[index];
+  std::vector<uint8_t> hashes(8 * stored.parts.size());
+  for (auto [i, part] : enumerate(stored.parts))
+    support::endian::write64le(&hashes[8 * i], xxh3_64bits(part));
+  uint64_t found = sizeOf(weight->parts()) ? xxh3_64bits(hashes) : support::endian::read64le(hashes.data());
   if (found == weight->hash())
     return Error::success();
-  return badInput("weight " + quoted(weight->name()->string_view()) + ": its bytes have the hash " +
-                  utohexstr(found, true, 16) + ", wanted " + utohexstr(weight->hash(), true, 16) +
+  return badInput("weight " + quoted(text(weight->name())) + ": its bytes have the hash " + utohexstr(found, true, 16) +
+                  ", wanted " + utohexstr(weight->hash(), true, 16) +
                   "; the weights file has changed since the import");
 }
 

@@ -65,9 +65,9 @@ public:
     scope.set("config", int64_t(source.kind() == SourceKind::Config));
     if (Error error = checkKeys())
       return error;
-    ParameterReader reader(source, scope);
-    for (const Parameter &parameter : family.parameters)
-      if (Error error = reader.read(parameter))
+    std::vector<Mark> marks(family.parameters.size(), Mark::New);
+    for (size_t i = 0; i < marks.size(); ++i)
+      if (Error error = readParameter(i, marks))
         return error;
     if (Error error = bindOptions())
       return error;
@@ -113,6 +113,26 @@ private:
     std::string names = join(map_range(unknown, [](const std::string &key) { return quoted(key); }), ", ");
     return unsupported(source.metadataFile() + (unknown.size() == 1 ? ": field " : ": fields ") + names +
                        ": not known to family " + quoted(family.name) + ", and may change the result");
+  }
+
+  enum class Mark : uint8_t { New, Open, Done };
+
+  /// Reads a parameter behind those that its default names.
+  Error readParameter(size_t index, std::vector<Mark> &marks) {
+    const Parameter &parameter = family.parameters[index];
+    if (marks[index] == Mark::Done)
+      return Error::success();
+    if (marks[index] == Mark::Open)
+      return badInput("family " + quoted(family.name) + ": the default of parameter " + quoted(parameter.name) +
+                      " needs its own value");
+    marks[index] = Mark::Open;
+    for (const std::optional<json::Value> &byDefault : {parameter.byDefault[source.kind()], parameter.whenNull})
+      for (StringRef name : namesIn(byDefault ? byDefault->getAsString().value_or("") : ""))
+        if (const Parameter *used = family.findParameter(name))
+          if (Error error = readParameter(used - family.parameters.data(), marks))
+            return error;
+    marks[index] = Mark::Done;
+    return ParameterReader(source, *result.global).read(parameter);
   }
 
   Expected<Value> optionValue(const OptionRule &rule, const Scope &scope) const {

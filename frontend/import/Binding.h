@@ -17,8 +17,10 @@
 namespace tilewright {
 
 struct BoundWeight {
-  const SourceTensor *tensor = nullptr; ///< null: absent
-  std::string name;                     ///< in the graph: the tensor's, or with "[3:5]" behind it for a part
+  const SourceTensor *tensor = nullptr;    ///< null: absent; the first of several parts
+  std::vector<const SourceTensor *> parts; ///< all, where there are several
+  bool transposed = false;
+  std::string name; ///< in the graph: the tensor's, or with "[3:5]" behind it for a part
   llvm::SmallVector<int64_t, 4> shape;
   uint64_t offset = 0, bytes = 0;       ///< in the tensor's bytes
   std::vector<int64_t> permutationDims; ///< empty: rows as stored

@@ -85,6 +85,13 @@ private:
   }
 
   Expected<ValueType> readType(StringRef text, int64_t layer) const {
+    text = text.trim();
+    if (StringRef name = text; name.consume_front("@")) {
+      auto named = family.types.find(name);
+      if (named == family.types.end())
+        return badInput("unknown type " + quoted(text));
+      text = named->second;
+    }
     return parseType(text, [&](StringRef dim) -> Expected<Dimension> {
       if (is_contained(family.symbols, dim))
         return Dimension(dim);

@@ -365,6 +365,23 @@ Expected<int64_t> evaluateInteger(StringRef text, const Scope &scope) {
   return badInput("expression " + quoted(text) + ": found " + spell(*value) + ", wanted an integer");
 }
 
+std::vector<StringRef> namesIn(StringRef text) {
+  std::vector<StringRef> names;
+  auto isWord = [](char c) { return isAlnum(c) || c == '_'; };
+  while (!text.empty()) {
+    if (text.consume_front("'")) {
+      text = text.split('\'').second;
+    } else if (StringRef word = text.take_while(isWord); !word.empty()) {
+      if (!isDigit(word.front()))
+        names.push_back(word);
+      text = text.drop_front(word.size());
+    } else {
+      text = text.drop_front();
+    }
+  }
+  return names;
+}
+
 Expected<bool> evaluateCondition(StringRef text, const Scope &scope) {
   if (text.empty())
     return true;

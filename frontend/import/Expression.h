@@ -63,6 +63,9 @@ llvm::Expected<Value> evaluate(llvm::StringRef text, const Scope &scope);
 /// The same, and the value must be an integer.
 llvm::Expected<int64_t> evaluateInteger(llvm::StringRef text, const Scope &scope);
 
+/// The names that stand in `text`, of values and functions.
+std::vector<llvm::StringRef> namesIn(llvm::StringRef text);
+
 /// Whether the value is true; an empty text is.
 llvm::Expected<bool> evaluateCondition(llvm::StringRef text, const Scope &scope);
 

@@ -124,10 +124,12 @@ static bool fromJSON(const json::Value &value, TensorRule &rule, Path path) {
   ObjectMapper mapper(value, path);
   if (!mapper || !mapper.map("tensor", rule.tensor) || !mapper.mapOptional("from", rule.from) ||
       !mapper.mapOptional("of", rule.of) || !mapper.mapOptional("stored", rule.stored) ||
+      !mapper.mapOptional("parts", rule.parts) || !mapper.mapOptional("transposed", rule.transposed) ||
       !mapper.map("row_permutation", rule.permutation))
     return false;
-  if (rule.from.empty() != rule.of.empty() || (rule.permutation && !rule.of.empty())) {
-    path.report("expected both from and of, or neither, and no row_permutation beside them");
+  const bool isSlice = !rule.of.empty(), isMade = rule.transposed || !rule.parts.empty();
+  if (rule.from.empty() == isSlice || isSlice + isMade + rule.permutation.has_value() > 1) {
+    path.report("expected from and of together, and one of them, row_permutation, and transposed or parts");
     return false;
   }
   return true;
@@ -292,6 +294,31 @@ static bool readOptions(const json::Object &options, Family &family, Path path) 
   return true;
 }
 
+/// The names of the operands of `ops` and of those inside them, without their marks.
+static void collectOperands(ArrayRef<OpRule> ops, std::vector<StringRef> &names) {
+  for (const OpRule &op : ops) {
+    for (const std::vector<std::string> &group : op.operandGroups)
+      for (StringRef name : group)
+        names.push_back(name.rtrim('?'));
+    collectOperands(op.eachLayer, names);
+  }
+}
+
+/// Gives layers' functions that name no weights all of a layer's, and those of the model that their ops take.
+static void completeWeights(Family &family) {
+  for (FunctionRule &function : family.functions) {
+    if (!function.perLayer || !function.weights.empty())
+      continue;
+    std::vector<StringRef> operands;
+    collectOperands(function.body, operands);
+    for (const WeightRule &rule : family.layerWeights)
+      function.weights.push_back(rule.name + "?");
+    for (const WeightRule &rule : family.weights)
+      if (is_contained(operands, rule.name))
+        function.weights.push_back(rule.name + "?");
+  }
+}
+
 static bool readHead(const json::Value &value, std::string &name, BySource<ModelRule> &models, Path path) {
   ObjectMapper mapper(value, path);
   if (!mapper || !mapper.map("family", name) || !mapper.mapOptional("gguf", models.gguf) ||
@@ -328,6 +355,9 @@ static bool fromJSON(const json::Value &value, Family &family, Path path) {
       }
       family.generation.emplace_back(StringRef(name).str(), expression.getAsString()->str());
     }
+  if (const json::Object *types = root.getObject("types"))
+    for (const auto &[name, spelling] : *types)
+      family.types[StringRef(name)] = spelling.getAsString().value_or("").str();
   if (const json::Object *names = root.getObject("names"))
     if (!readNames(*names, "gguf", SourceKind::Gguf, family, path.field("names")) ||
         !readNames(*names, "config", SourceKind::Config, family, path.field("names")))
@@ -335,6 +365,7 @@ static bool fromJSON(const json::Value &value, Family &family, Path path) {
   if (const json::Object *options = root.getObject("options"))
     if (!readOptions(*options, family, path.field("options")))
       return false;
+  completeWeights(family);
   for (Parameter &parameter : family.parameters)
     for (std::string &key : parameter.keys.gguf)
       if (StringRef rest = key; rest.consume_front("{prefix}"))

@@ -5,8 +5,8 @@
 //
 //   forms         names of forms
 //   gguf, config  which models of that kind of file are of the family, and which metadata has no influence
-//   parameters    numbers, bools, strings and lists by metadata key, with defaults and limits; later ones may use
-//                 earlier ones. Those of forms come first; one of the family takes the place of that of its name
+//   parameters    numbers, bools, strings and lists by metadata key, with defaults and limits, which may use other
+//                 parameters. One of the family takes the place of a form's of its name
 //   option_rules  of forms: names, defaults and allowed values of what families choose; `per_layer` ones are evaluated
 //                 for each layer, where `layer` is its number
 //   options       the family's choices
@@ -14,12 +14,14 @@
 //                 value, {@name} the metadata key that it is read from
 //   weights, layer_weights
 //                 of the model and of each layer: name, shape, `if` it is there, `optional` or another in its place
-//   names         for each kind of file, which tensor (or part of one) a weight is; "{expression}" in a name is its
-//   value macros        lists of ops that bodies use: {"macro": NAME, ...} stands for the ops of NAME with $key
-//   replaced functions     arguments, ops by string names, results; a function `per_layer` is made once for each set of
-//   layers
-//                 whose weights have equal types and whose options are equal, and takes its weights as arguments; with
-//                 `if` for some of the layers only
+//   names         for each kind of file, which tensor (or part of one, or several) a weight is; "{expression}" in a
+//   name
+//                 is its value
+//   macros        lists of ops that bodies use: {"macro": NAME, ...} stands for the ops of NAME with $key replaced
+//   functions     arguments, ops by string names, results; a function `per_layer` is made once for each set of layers
+//                 whose weights have equal types and whose options are equal, and takes its weights as arguments: those
+//                 that it names, or all of a layer's; with `if` for some of the layers only
+//   types         spellings that "name: @type" stands for
 //   entry, encode_entry
 //                 the functions that the runtime calls: the step, and what reads sources
 //   generation    how the model's texts are generated, as expressions: decoder_start_id, forced_bos_id, forced_eos_id
@@ -92,6 +94,8 @@ struct TensorRule {
   std::string from;                ///< of a part: the first row, an expression
   std::string of;                  ///< of a part: the rows of the whole, an expression
   std::vector<std::string> stored; ///< its shape where that is another than the weight's, of as many elements
+  std::string parts; ///< of a weight in parts along its first dimension: how many, an expression; {part} in the name
+  bool transposed = false; ///< stored with the last two dimensions exchanged
   std::optional<PermutationRule> permutation;
 };
 
@@ -134,7 +138,7 @@ struct FunctionRule {
   bool perLayer = false;
   std::string condition; ///< expression, of the layer if `perLayer`, or empty
   std::vector<NamedRule> arguments;
-  std::vector<std::string> weights; ///< "name" or "name?", arguments after the others
+  std::vector<std::string> weights; ///< "name" or "name?", arguments after the others; by default all of a layer's
   std::vector<OpRule> body;
   std::vector<NamedRule> results;
 };
@@ -172,6 +176,7 @@ struct Family {
   std::string layers; ///< expression
   std::vector<WeightRule> layerWeights;
   std::vector<std::string> symbols;
+  llvm::StringMap<std::string> types; ///< by name
   std::string entry, encodeEntry;
   std::vector<std::pair<std::string, std::string>> generation; ///< fields of the graph's table and expressions
   std::string contextLength;                                   ///< expression, or empty

@@ -5,6 +5,7 @@
 #include "frontend/graph/Types.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -60,6 +61,7 @@ public:
 
   /// Replaces each {"macro": ...} of a list of ops by that macro's ops.
   Error expand(json::Array &ops) {
+    auto leave = scope_exit([&] { --depth; });
     if (++depth > maxDepth)
       return badInput(file + ": macros use one another deeper than " + Twine(maxDepth));
     json::Array out;
@@ -88,7 +90,6 @@ public:
       }
     }
     ops = std::move(out);
-    --depth;
     return Error::success();
   }
 

@@ -52,6 +52,13 @@ void addWeights(const ModelSource &source, const Family &family, const Binding &
   auto add = [&](const BoundWeight *weight) {
     if (!weight || !weight->tensor || !added.insert(weight->name).second)
       return;
+    if (!weight->parts.empty() || weight->transposed) {
+      std::vector<WeightExtent> parts;
+      for (const SourceTensor *part : weight->parts.empty() ? ArrayRef(weight->tensor) : ArrayRef(weight->parts))
+        parts.push_back({(prefix + part->file).str(), part->offset, part->bytes, xxh3_64bits(source.bytes(*part))});
+      builder.addWeight(weight->name, weight->graphType(), std::move(parts), weight->transposed);
+      return;
+    }
     const SourceTensor &tensor = *weight->tensor;
     WeightExtent extent{(prefix + tensor.file).str(), tensor.offset + weight->offset, weight->bytes,
                         xxh3_64bits(source.bytes(tensor).slice(weight->offset, weight->bytes))};

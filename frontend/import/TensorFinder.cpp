@@ -57,6 +57,29 @@ Expected<std::string> TensorFinder::nameOf(const WeightRule &rule, StringRef tex
   return name;
 }
 
+bool TensorFinder::check(const SourceTensor *tensor, const std::string &name, ArrayRef<std::string> dims,
+                         ArrayRef<int64_t> wanted) {
+  bool first = used.insert(name).second;
+  if (!tensor) {
+    if (first)
+      problems.push_back("tensor " + quoted(name) + ": missing, wanted shape " + spellShape(dims, wanted));
+    return false;
+  }
+  if (ArrayRef(tensor->shape) != wanted) {
+    if (first)
+      problems.push_back("tensor " + quoted(name) + ": found shape [" +
+                         join(map_range(tensor->shape, [](int64_t size) { return std::to_string(size); }), ", ") +
+                         "], wanted " + spellShape(dims, wanted));
+    return false;
+  }
+  if (tensor->element.empty()) {
+    ++unsupportedCount;
+    problems.push_back("unsupported quantisation " + tensor->storage + " of tensor " + name);
+    return false;
+  }
+  return true;
+}
+
 Error TensorFinder::find(const WeightRule &rule, const Scope &scope, BoundWeight &weight) {
   Expected<bool> wanted = evaluateCondition(rule.condition, scope);
   Expected<bool> optional = wanted && *wanted ? evaluateCondition(rule.optional, scope) : Expected<bool>(false);
@@ -78,29 +101,21 @@ Error TensorFinder::find(const WeightRule &rule, const Scope &scope, BoundWeight
   if (!shape || !stored)
     return joinErrors(shape.takeError(), stored.takeError());
 
+  if (place->transposed) {
+    std::swap(storedDims[storedDims.size() - 2], storedDims.back());
+    std::swap((*stored)[stored->size() - 2], stored->back());
+  }
+  weight.transposed = place->transposed;
+  weight.shape = *shape;
+  if (!place->parts.empty())
+    return findParts(rule, *place, scope, ArrayRef(storedDims).drop_front(), ArrayRef(*stored).drop_front(), weight);
   Expected<std::string> placeName = nameOf(rule, place->tensor, scope);
   if (!placeName)
     return placeName.takeError();
   const std::string &name = *placeName;
   const SourceTensor *tensor = source.findTensor(name);
-  if (!tensor) {
-    if (!*optional && used.insert(name).second)
-      problems.push_back("tensor " + quoted(name) + ": missing, wanted shape " + spellShape(storedDims, *stored));
+  if ((!tensor && *optional) || !check(tensor, name, storedDims, *stored))
     return Error::success();
-  }
-  bool first = used.insert(name).second;
-  if (tensor->shape != *stored) {
-    if (first)
-      problems.push_back("tensor " + quoted(name) + ": found shape [" +
-                         join(map_range(tensor->shape, [](int64_t size) { return std::to_string(size); }), ", ") +
-                         "], wanted " + spellShape(storedDims, *stored));
-    return Error::success();
-  }
-  if (tensor->element.empty()) {
-    ++unsupportedCount;
-    problems.push_back("unsupported quantisation " + tensor->storage + " of tensor " + name);
-    return Error::success();
-  }
   const auto elements = [](ArrayRef<int64_t> sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
   };
@@ -109,7 +124,6 @@ Error TensorFinder::find(const WeightRule &rule, const Scope &scope, BoundWeight
                     Twine(elements(*stored)) + " elements, wanted " + Twine(elements(*shape)) + " and no part");
   weight.tensor = tensor;
   weight.name = name;
-  weight.shape = *shape;
   weight.bytes = tensor->bytes;
   if (!place->of.empty()) {
     Expected<int64_t> from = evaluateInteger(place->from, scope);
@@ -132,6 +146,50 @@ Error TensorFinder::find(const WeightRule &rule, const Scope &scope, BoundWeight
     weight.permutationDims.assign(dims->begin(), dims->end());
     weight.permutation = place->permutation->perm;
   }
+  return Error::success();
+}
+
+Error TensorFinder::findParts(const WeightRule &rule, const TensorRule &place, const Scope &scope,
+                              ArrayRef<std::string> dims, ArrayRef<int64_t> sizes, BoundWeight &weight) {
+  Expected<int64_t> count = evaluateInteger(place.parts, scope);
+  if (!count)
+    return badInput(source.path() + ": weight " + quoted(rule.name) + ": " + toString(count.takeError()));
+  // Each part is a tensor, so that a file cannot ask for more parts than it has bytes.
+  if (*count != weight.shape.front() || *count < 1 || static_cast<uint64_t>(*count) > source.tensors().size())
+    return badInput(source.path() + ": weight " + quoted(rule.name) + ": found " + Twine(*count) + " parts and " +
+                    Twine(source.tensors().size()) + " tensors, wanted a tensor for each of " +
+                    Twine(weight.shape.front()) + " parts");
+  auto nameOfPart = [&](Value part) {
+    Scope own(&scope);
+    own.set("part", std::move(part));
+    return nameOf(rule, place.tensor, own);
+  };
+  bool fits = true;
+  for (int64_t part = 0; part < *count; ++part) {
+    Expected<std::string> name = nameOfPart(part);
+    if (!name)
+      return name.takeError();
+    const SourceTensor *tensor = source.findTensor(*name);
+    if (!check(tensor, *name, dims, sizes)) {
+      fits = false;
+      continue;
+    }
+    if (!weight.parts.empty() && weight.parts.front()->element != tensor->element) {
+      problems.push_back("tensor " + quoted(*name) + ": found type " + tensor->storage + ", wanted " +
+                         weight.parts.front()->storage + ", as " + quoted(weight.parts.front()->name) + " has");
+      fits = false;
+    }
+    weight.parts.push_back(tensor);
+    weight.bytes += tensor->bytes;
+  }
+  Expected<std::string> name = nameOfPart(std::string("*"));
+  if (!name)
+    return name.takeError();
+  weight.name = std::move(*name);
+  if (fits)
+    weight.tensor = weight.parts.front();
+  else
+    weight.parts.clear();
   return Error::success();
 }
 

@@ -27,6 +27,11 @@ private:
                                                       const Scope &scope) const;
   /// The name of a tensor: `text` with its expressions replaced by their values.
   llvm::Expected<std::string> nameOf(const WeightRule &rule, llvm::StringRef text, const Scope &scope) const;
+  /// Whether the tensor is there and fits; what does not is noted once for each name.
+  bool check(const SourceTensor *tensor, const std::string &name, llvm::ArrayRef<std::string> dims,
+             llvm::ArrayRef<int64_t> wanted);
+  llvm::Error findParts(const WeightRule &rule, const TensorRule &place, const Scope &scope,
+                        llvm::ArrayRef<std::string> dims, llvm::ArrayRef<int64_t> sizes, BoundWeight &weight);
   std::string spellShape(llvm::ArrayRef<std::string> dims, llvm::ArrayRef<int64_t> sizes) const;
 
   const Family &family;

@@ -87,7 +87,8 @@ Problem decode(StorageType storage, int64_t elements, ArrayRef<uint8_t> stored, 
 }
 
 /// `dtype`: f32, f16, bf16, or empty for the weight's own where safetensors has it, else f32.
-llvm::Expected<TensorSource> sourceOf(ml_program::GlobalOp global, ArrayRef<uint8_t> stored, StringRef dtype) {
+llvm::Expected<TensorSource> sourceOf(ml_program::GlobalOp global, const std::function<WeightBytes()> &stored,
+                                      StringRef dtype) {
   auto type = cast<RankedTensorType>(global.getType());
   auto name = global->getAttrOfType<StringAttr>("tw.weight_name");
   TensorSource tensor{(name ? name.getValue() : global.getSymName()).str(), "", {}, nullptr};
@@ -98,7 +99,8 @@ llvm::Expected<TensorSource> sourceOf(ml_program::GlobalOp global, ArrayRef<uint
   if (!own.empty() && (dtype.empty() || !storage || dtype.equals_insensitive(own))) {
     tensor.dtype = own.str();
     tensor.write = [stored](const TensorSource::Sink &sink) {
-      sink(stored.data(), stored.size());
+      const WeightBytes bytes = stored();
+      sink(bytes.data(), bytes.size());
       return Problem();
     };
     return tensor;
@@ -110,7 +112,7 @@ llvm::Expected<TensorSource> sourceOf(ml_program::GlobalOp global, ArrayRef<uint
                                                           : llvm::APFloat::IEEEsingle();
   tensor.dtype = dtype.empty() ? "F32" : dtype.upper();
   tensor.write = [storage, stored, elements = type.getNumElements(), &semantics](const TensorSource::Sink &sink) {
-    return decode(storage, elements, stored, semantics, sink);
+    return decode(storage, elements, stored(), semantics, sink);
   };
   return tensor;
 }
@@ -144,7 +146,8 @@ int exportWeights(const ExportOptions &options) {
     const size_t index = static_cast<size_t>(global->getAttrOfType<IntegerAttr>("tw.weight_index").getInt());
     if (llvm::Error error = session.graph().weights().checkHash(session.graph().graph(), index))
       return report(std::move(error), BadInput);
-    llvm::Expected<TensorSource> tensor = sourceOf(global, session.graph().weights().bytes(index), options.dtype);
+    llvm::Expected<TensorSource> tensor =
+        sourceOf(global, [&weights = session.graph().weights(), index] { return weights.bytes(index); }, options.dtype);
     if (!tensor)
       return report(tensor.takeError(), Unsupported);
     tensors.push_back(std::move(*tensor));

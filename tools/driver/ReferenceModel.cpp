@@ -12,7 +12,10 @@ llvm::Expected<ArrayRef<uint8_t>> GraphWeights::bytes(ml_program::GlobalOp globa
   auto index = global->getAttrOfType<IntegerAttr>("tw.weight_index");
   if (!index)
     return llvm::createStringError("weight '" + global.getSymName() + "' is not one of the graph's");
-  return graph.weights().bytes(static_cast<size_t>(index.getInt()));
+  auto place = held.find(index.getInt());
+  if (place == held.end())
+    place = held.emplace(index.getInt(), graph.weights().bytes(static_cast<size_t>(index.getInt()))).first;
+  return ArrayRef<uint8_t>(place->second);
 }
 
 ReferenceModel::ReferenceModel(const GraphFile &graph, reference::Precision precision)

@@ -6,6 +6,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <map>
+
 namespace tilewright::driver {
 
 /// Bytes of the graph's weights for the interpreter.
@@ -16,6 +18,7 @@ public:
 
 private:
   const GraphFile &graph;
+  std::map<int64_t, WeightBytes> held; ///< by index: the interpreter keeps what it was given
 };
 
 class ReferenceModel : public LogitsModel {

@@ -284,7 +284,7 @@ llvm::Error packWeights(ModuleOp module, const GraphFile &graph, const std::stri
     for (int64_t extent : ArrayRef(shape).drop_front(std::min<size_t>(1, shape.size())))
       columns *= extent;
     CompileSpan span("pack weight", name);
-    ArrayRef<uint8_t> bytes = graph.weights().bytes(which);
+    const WeightBytes bytes = graph.weights().bytes(which);
     nans.look(name, number, bytes);
     WeightsFile::Placed placed;
     if (Outcome added = file.add(layout, rows, columns, permutation.dims.empty() ? nullptr : &permutation, bytes.data(),

@@ -62,6 +62,12 @@ TEST(Expression, OnlyWhatDecidesIsEvaluated) {
   EXPECT_EQ(result("1 ? 2"), "expression '1 ? 2': wanted ':' at ''");
 }
 
+TEST(Expression, NamesInIt) {
+  EXPECT_EQ(namesIn("kind == 'yarn' ? ln(2 * x_1) : y[layer]"),
+            (std::vector<StringRef>{"kind", "ln", "x_1", "y", "layer"}));
+  EXPECT_TRUE(namesIn("1e5 + 'open").empty());
+}
+
 TEST(Expression, Errors) {
   EXPECT_EQ(result("H / 2"), "expression 'H / 2': 9 / 2 leaves a remainder");
   EXPECT_EQ(result("H / 0"), "expression 'H / 0': 9 / 0 has no value");

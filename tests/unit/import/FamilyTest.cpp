@@ -189,6 +189,8 @@ TEST(Family, MistakesOfMeaning) {
             "m.gguf: graph builder: function 'run', op 1 'call', operands: found 1, wanted 2 as 'one' has");
   EXPECT_EQ(changed("\"entry\": \"run\"", "\"entry\": \"go\""),
             "m.gguf: graph builder: entry: found 'go', wanted one of its 2 functions");
+  EXPECT_EQ(changed("\"default\": 4, \"max\"", "\"default\": \"2 * slope\", \"max\""),
+            "family 'dense': the default of parameter 'W' needs its own value");
   EXPECT_EQ(changed("\"layers\": \"L\"", "\"layers\": \"K\""), "m.gguf: expression 'K': unknown name 'K'");
   EXPECT_EQ(changed("[\"W\", \"W\"]", "[\"W\", \"Q\"]"), "m.gguf: weight 'w': expression 'Q': unknown name 'Q'");
   EXPECT_EQ(

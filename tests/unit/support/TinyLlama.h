@@ -73,7 +73,7 @@ struct TinyLlama {
       uint64_t bytes = tensor.type == 0   ? elements * 4
                        : tensor.type == 1 ? elements * 2
                        : tensor.type == 8 ? elements / 32 * 34
-                                          : elements / 256 * 144;
+                                          : elements / 256 * 292; // Q8_K
       writer.tensor(tensor.name, tensor.dims, tensor.type, bytes);
     }
     return writer.finish();
