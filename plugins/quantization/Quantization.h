@@ -22,7 +22,7 @@ namespace tilewright::quantization {
 /// Attaches StorageType to the builtin f16 and bf16 types of a context.
 void attachHalfStorage(mlir::MLIRContext &context);
 
-/// The graph of a golden case with one scale for each output channel.
-void buildGoldenChannels(GoldenCase &golden);
+/// The graph of a golden case of quantised weights.
+void buildGolden(GoldenCase &golden);
 
 } // namespace tilewright::quantization

@@ -10,8 +10,11 @@
 namespace tilewright::driver {
 
 struct ImportOptions {
-  std::string input;  ///< .gguf, or a folder with a config.json
-  std::string output; ///< .twg
+  std::string input;                ///< .gguf, or a folder with a config.json
+  std::string output;               ///< .twg
+  std::string quantize;             ///< a storage type, or empty: weights stay as and where they are
+  bool keepTables = false;          ///< tables keep their type
+  std::vector<std::string> plugins; ///< for the storage type
 };
 int importModel(const ImportOptions &options);
 /// The families that models may be of.

@@ -4,17 +4,55 @@
 #include "frontend/import/ImportModel.h"
 #include "tools/driver/Commands.h"
 #include "tools/driver/Diagnostics.h"
+#include "tools/driver/QuantizeGraph.h"
+#include "tools/driver/Session.h"
 
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace tilewright::driver {
 
+static void printNotes(const std::vector<std::string> &notes) {
+  for (const std::string &note : notes)
+    llvm::errs() << "tilewright: note: " << note << "\n";
+}
+
+/// The imported graph with its weights in another type, in a file of their own; an exit code.
+static int quantize(const ImportOptions &options, const ImportResult &imported, const std::string &graphPath) {
+  Session session(options.plugins);
+  if (session.status() != Success)
+    return session.status();
+  llvm::Expected<StorageType> type = storageTypeNamed(options.quantize, session.context());
+  if (!type)
+    return report(type.takeError(), Usage);
+  llvm::StringRef bytes(reinterpret_cast<const char *>(imported.bytes.data()), imported.bytes.size());
+  llvm::Expected<GraphFile> file = GraphFile::loadBytes(llvm::MemoryBuffer::getMemBufferCopy(bytes), graphPath);
+  if (!file)
+    return report(file.takeError(), BadInput);
+  llvm::SmallString<256> weights(options.output);
+  llvm::sys::path::replace_extension(weights, "weights");
+  QuantizeRules rules{*type, options.keepTables, llvm::sys::path::filename(weights).str()};
+  llvm::Expected<QuantizedGraph> quantized = quantizeGraph(*file, rules, session.context(), weights);
+  if (!quantized)
+    return report(quantized.takeError(), BadInput);
+  printNotes(quantized->notes);
+  if (int code = report(writeFileAtomically(options.output, quantized->bytes), WorkFailed))
+    return code;
+  llvm::errs() << options.output << ": a graph of family '" << imported.family << "', " << quantized->bytes.size()
+               << " bytes; " << quantized->weights << " weights are " << options.quantize << " now, all are in "
+               << weights << "\n";
+  return Success;
+}
+
 int importModel(const ImportOptions &options) {
-  llvm::Expected<ImportResult> result = tilewright::importModel(options.input, options.output);
+  // A graph whose weights go into a file of its own has them beside the model until then.
+  const std::string graphPath = options.quantize.empty() ? options.output : graphPathBeside(options.input);
+  llvm::Expected<ImportResult> result = tilewright::importModel(options.input, graphPath);
   if (!result)
     return report(result.takeError(), BadInput);
-  for (const std::string &note : result->notes)
-    llvm::errs() << "tilewright: note: " << note << "\n";
+  printNotes(result->notes);
+  if (!options.quantize.empty())
+    return quantize(options, *result, graphPath);
   if (int code = report(writeFileAtomically(options.output, result->bytes), WorkFailed))
     return code;
   llvm::errs() << options.output << ": a graph of family '" << result->family << "', " << result->bytes.size()

@@ -17,14 +17,17 @@ std::string executablePath() {
   return llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&executablePath));
 }
 
+std::string graphPathBeside(const std::string &model) {
+  return llvm::sys::fs::is_directory(model) ? model + "/model.twg" : model + ".twg";
+}
+
 llvm::Expected<GraphFile> openGraph(const std::string &path, const std::string &weightsDir, bool openWeights) {
   LoadOptions load;
   load.openWeights = openWeights;
   load.weightsDir = weightsDir;
   if (!isModel(path))
     return GraphFile::load(path, load);
-  // As if it lay beside the weights: they are found in its folder.
-  std::string graphPath = llvm::sys::fs::is_directory(path) ? path + "/model.twg" : path + ".twg";
+  std::string graphPath = graphPathBeside(path);
   llvm::Expected<ImportResult> result = importModel(path, graphPath);
   if (!result)
     return result.takeError();

@@ -20,6 +20,9 @@ namespace tilewright::driver {
 /// Path of this program, for what is installed beside it.
 std::string executablePath();
 
+/// Where a graph of `model`, a file or a folder, would lie beside its weights: they are found in its folder.
+std::string graphPathBeside(const std::string &model);
+
 /// Loads a .twg file, or imports a .gguf file or a folder with a config.json in memory (weights stay where they are).
 /// Without `openWeights` the weights files need not be there.
 llvm::Expected<GraphFile> openGraph(const std::string &path, const std::string &weightsDir, bool openWeights = true);

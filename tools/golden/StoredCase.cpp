@@ -25,6 +25,7 @@ Type elementType(StringRef dtype, Builder b) {
       .Case("BF16", b.getBF16Type())
       .Cases({"I64", "I32"}, b.getI32Type())
       .Case("I8", b.getI8Type())
+      .Case("U8", b.getIntegerType(8, /*isSigned=*/false))
       .Case("BOOL", b.getI1Type())
       .Default(Type());
 }
@@ -60,8 +61,16 @@ llvm::Expected<StoredCase> StoredCase::read(StringRef path, MLIRContext *context
     return llvm::joinErrors(attributes.takeError(), errors.takeError());
   stored.contents.attributes = std::move(*attributes);
 
+  auto isOfOneThing = [](const auto &entry) {
+    return StringRef(entry.first).starts_with("in.") || StringRef(entry.first).starts_with("out.");
+  };
+  const bool byKind = llvm::none_of(file.tensors, isOfOneThing);
   for (const auto &[key, tensor] : file.tensors) {
     auto [group, name] = StringRef(key).split('.');
+    if (byKind) {
+      group = name == "y" ? "out" : "in";
+      name = key;
+    }
     if (group != "in" && group != "out") // gradients, cotangents and what explains the case
       continue;
     Type element = elementType(tensor.dtype, Builder(context));

@@ -37,8 +37,18 @@ int main(int argc, char **argv) {
       command->add_option("model", import.input, "GGUF file, or a folder with config.json and model.safetensors");
   auto *importOutput = command->add_option("-o,--output", import.output, "Graph file to write");
   listFlag->excludes(importInput)->excludes(importOutput);
+  command->add_option(
+      "--quantize", import.quantize,
+      "Storage type of a plugin for matrices of f32, f16 and bf16 that linear maps multiply with, or that "
+      "ids look rows up in, where their rows are whole blocks. All weights are then written to a file "
+      "beside the graph, of its name with the ending .weights");
+  command->add_flag("--keep-tables", import.keepTables,
+                    "With --quantize: matrices that ids look rows up in keep their type, with them a head that is the "
+                    "same matrix (tied)");
+  addPlugins(*command, import.plugins);
   command->footer("Examples:\n  tilewright import SmolLM2-135M-Instruct.Q4_1.gguf -o smollm2.twg\n  tilewright import "
-                  "Qwen3-0.6B/ -o qwen3.twg\n  tilewright import --list-families");
+                  "Qwen3-0.6B/ -o qwen3.twg\n  tilewright import Qwen3-0.6B/ -o qwen3.twg --quantize TYPE\n  "
+                  "tilewright import --list-families");
   command->callback([&] {
     if (!familiesOnly && import.input.empty())
       throw CLI::RequiredError("model");
