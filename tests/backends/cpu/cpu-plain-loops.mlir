@@ -1,13 +1,15 @@
 // RUN: %tw-opt %s --cpu-plain-loops | FileCheck %s --implicit-check-not=tensor --implicit-check-not=linalg --implicit-check-not=memref.copy --implicit-check-not=math.exp
 
-// Bytes become numbers one by one: each half of the bytes is a nibble of its own.
+// Bytes become numbers one by one: each half of the result has its nibbles of the bytes.
 // CHECK-LABEL: func.func @nibbles
 // CHECK: scf.for
 // CHECK: %[[INDEX:.*]] = arith.remui %{{.*}}, %c32
-// CHECK: %[[BYTE:.*]] = memref.load %arg0[%{{.*}}, %{{.*}}] : memref<?x40xi8>
-// CHECK: %[[LOW:.*]] = arith.andi %[[BYTE]], %{{.*}} : i8
-// CHECK: %[[HIGH:.*]] = arith.shrui %[[BYTE]], %{{.*}} : i8
-// CHECK: arith.select %{{.*}}, %[[HIGH]], %[[LOW]] : i8
+// CHECK: %[[PART:.*]] = arith.divui %{{.*}}, %c32
+// CHECK: %[[BYTE:.*]] = memref.load %arg0[%{{.*}}, %[[INDEX]]] : memref<?x40xi8>
+// CHECK: %[[PLACE:.*]] = arith.muli %[[PART]], %c4
+// CHECK: %[[SHIFT:.*]] = arith.index_cast %[[PLACE]] : index to i8
+// CHECK: %[[MOVED:.*]] = arith.shrui %[[BYTE]], %[[SHIFT]] : i8
+// CHECK: arith.andi %[[MOVED]], %c15_i8 : i8
 func.func @nibbles(%packed: memref<?x40xi8>, %out: memref<4x16xi8>, %begin: index, %end: index) {
   %p = bufferization.to_tensor %packed restrict : memref<?x40xi8> to tensor<?x40xi8>
   %n = tile.load_bits %p[%begin] at 0 width 4 items 0, 2 : tensor<?x40xi8> -> tensor<4x16xi8>
