@@ -143,7 +143,7 @@ def wanted(f, arguments, x, size):
 
 
 def logits(f, rows):
-    head = weight(f, "tokens_table", VOCABULARY, EMBEDDING)
+    head = weight(f, "head", VOCABULARY, EMBEDDING, scale=0.3)
     return f.op("tw.linear", [rows, head], tensor("f32", ["R", VOCABULARY]))
 
 
