@@ -400,7 +400,8 @@ llvm::Expected<std::vector<uint8_t>> Quantizer::encoded(const graph::WeightT &we
   for (const auto &dim : llvm::drop_end(weight.type->shape))
     rows *= dim->size;
   const uint64_t columns = weight.type->shape.back()->size;
-  ArrayRef<uint8_t> bytes = file.weights().bytes(index);
+  const WeightBytes held = file.weights().bytes(index);
+  const ArrayRef<uint8_t> bytes = held;
   const uint64_t fromBytes = bytes.size() / rows,
                  toBytes = columns / rules.type.getBlockElements() * rules.type.getBlockBytes();
   std::vector<uint8_t> out(rows * toBytes);
@@ -421,7 +422,10 @@ llvm::Error Quantizer::writeWeights(StringRef path) {
   return writeFileAtomically(path, [&](llvm::raw_pwrite_stream &out) -> llvm::Error {
     auto place = [&](graph::WeightT &weight, ArrayRef<uint8_t> bytes) {
       out.write_zeros(llvm::alignTo(out.tell(), kAlignment) - out.tell());
+      // As WeightSource gives them: whole, and not transposed.
       weight.inline_data.clear();
+      weight.parts.clear();
+      weight.transposed = false;
       weight.file = rules.weightsName;
       weight.offset = out.tell();
       weight.length = bytes.size();
