@@ -129,8 +129,12 @@ static Error verifyTokenizer(const graph::Tokenizer &tokenizer, StringRef file) 
   };
   if (Error error = sameCount("token_types", sizeOf(tokenizer.token_types())))
     return error;
-  if (Error error = sameCount("scores", sizeOf(tokenizer.scores())))
-    return error;
+  std::pair<StringRef, uint64_t> lists[] = {{"scores", sizeOf(tokenizer.scores())},
+                                            {"exact_scores", sizeOf(tokenizer.exact_scores())},
+                                            {"matching", sizeOf(tokenizer.matching())}};
+  for (auto [field, found] : lists)
+    if (Error error = sameCount(field, found))
+      return error;
   auto idInRange = [&](StringRef field, int64_t id, int64_t least) -> Error {
     if (id >= least && id < static_cast<int64_t>(count))
       return Error::success();
@@ -144,9 +148,12 @@ static Error verifyTokenizer(const graph::Tokenizer &tokenizer, StringRef file) 
   for (auto [field, id] : ids)
     if (Error error = idInRange(field, id, -1))
       return error;
-  for (int32_t id : elements(tokenizer.eot_ids()))
-    if (Error error = idInRange("eot_ids", id, 0))
-      return error;
+  std::pair<StringRef, const flatbuffers::Vector<int32_t> *> idLists[] = {
+      {"eot_ids", tokenizer.eot_ids()}, {"prefix_ids", tokenizer.prefix_ids()}, {"suffix_ids", tokenizer.suffix_ids()}};
+  for (auto [field, list] : idLists)
+    for (int32_t id : elements(list))
+      if (Error error = idInRange(field, id, 0))
+        return error;
   return Error::success();
 }
 

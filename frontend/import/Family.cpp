@@ -230,23 +230,6 @@ static bool fromJSON(const json::Value &value, FunctionRule &rule, Path path) {
          mapper.map("results", rule.results);
 }
 
-static bool fromJSON(const json::Value &value, TokenizerFlag &flag, Path path) {
-  ObjectMapper mapper(value, path);
-  return mapper && mapper.map("key", flag.key) && mapper.mapOptional("default_for", flag.defaultFor);
-}
-
-static bool fromJSON(const json::Value &value, TokenizerRule &rule, Path path) {
-  ObjectMapper mapper(value, path);
-  return mapper && mapper.map("kind", rule.kind) && mapper.map("tokens", rule.tokens) &&
-         mapper.mapOptional("pre", rule.pre) && mapper.mapOptional("token_types", rule.tokenTypes) &&
-         mapper.mapOptional("merges", rule.merges) && mapper.mapOptional("scores", rule.scores) &&
-         mapper.mapOptional("bos_id", rule.bosId) && mapper.mapOptional("eos_id", rule.eosId) &&
-         mapper.mapOptional("unk_id", rule.unkId) && mapper.mapOptional("pad_id", rule.padId) &&
-         mapper.mapOptional("chat_template", rule.chatTemplate) && mapper.mapOptional("add_bos", rule.addBos) &&
-         mapper.mapOptional("add_space_prefix", rule.addSpacePrefix) && mapper.mapOptional("eot_ids", rule.eotIds) &&
-         mapper.mapOptional("eot_tokens", rule.eotTokens);
-}
-
 static bool fromJSON(const json::Value &value, ModelRule &rule, Path path) {
   ObjectMapper mapper(value, path);
   return mapper && mapper.mapOptional("architectures", rule.architectures) &&
@@ -337,8 +320,7 @@ static bool fromJSON(const json::Value &value, Family &family, Path path) {
       !mapper.map("layers", family.layers) || !mapper.map("layer_weights", family.layerWeights) ||
       !mapper.map("entry", family.entry) || !mapper.mapOptional("encode_entry", family.encodeEntry) ||
       !mapper.mapOptional("context_length", family.contextLength) ||
-      !mapper.mapOptional("vocabulary_size", family.vocabularySize) || !mapper.map("functions", family.functions) ||
-      !mapper.map("tokenizer", family.tokenizer))
+      !mapper.mapOptional("vocabulary_size", family.vocabularySize) || !mapper.map("functions", family.functions))
     return false;
   const json::Object &root = *value.getAsObject();
   if (const json::Object *symbols = root.getObject("symbols"))

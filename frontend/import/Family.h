@@ -26,7 +26,6 @@
 //                 the functions that the runtime calls: the step, and what reads sources
 //   generation    how the model's texts are generated, as expressions: decoder_start_id, forced_bos_id, forced_eos_id
 //                 (-1: none), bad_ids (a list)
-//   tokenizer     which metadata key each field of the graph's tokenizer comes from
 //
 // Conditions (`if`), dimensions, and attributes and options that start with "=" are expressions over parameters and
 // options (see Expression.h), and over `gguf` and `config`, of which one is 1. A dimension may also be one of the
@@ -143,18 +142,6 @@ struct FunctionRule {
   std::vector<NamedRule> results;
 };
 
-struct TokenizerFlag {
-  std::string key;
-  std::vector<std::string> defaultFor; ///< tokenizer kinds for which it is true without the key
-};
-
-struct TokenizerRule {
-  std::string kind, pre, tokens, tokenTypes, merges, scores, bosId, eosId, unkId, padId, chatTemplate;
-  TokenizerFlag addBos, addSpacePrefix;
-  std::vector<std::string> eotIds;    ///< keys
-  std::vector<std::string> eotTokens; ///< texts of tokens that end a text wherever they are control tokens
-};
-
 /// Which models of one kind of file are of a family.
 struct ModelRule {
   std::vector<std::string> types;          ///< values of general.architecture, or of model_type
@@ -182,7 +169,6 @@ struct Family {
   std::string contextLength;                                   ///< expression, or empty
   std::string vocabularySize;                                  ///< expression, or empty: the tokenizer's tokens
   std::vector<FunctionRule> functions;
-  std::optional<TokenizerRule> tokenizer;
 
   /// Null when there is none of this name.
   const Parameter *findParameter(llvm::StringRef name) const;

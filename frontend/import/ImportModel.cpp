@@ -4,9 +4,10 @@
 #include "frontend/graph/Errors.h"
 #include "frontend/graph/GraphBuilder.h"
 #include "frontend/import/Emitter.h"
-#include "frontend/import/Tokenizer.h"
 #include "frontend/import/gguf/GgufSource.h"
 #include "frontend/import/safetensors/ConfigFolder.h"
+#include "frontend/import/tokenizer/GgufTokenizer.h"
+#include "frontend/import/tokenizer/TokenizerFolder.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -160,11 +161,18 @@ Expected<ImportResult> finish(const ModelSource &source, const Family &family, S
   GraphBuilder builder("tilewright import");
   if (Error error = buildGraph(source, family, *binding, *prefix, builder))
     return error;
-  if (gguf && family.tokenizer) {
-    Expected<graph::TokenizerT> tokenizer = readTokenizer(*family.tokenizer, *gguf);
+  if (gguf && gguf->has("tokenizer.ggml.tokens")) {
+    Expected<graph::TokenizerT> tokenizer = readTokenizer(*gguf);
     if (!tokenizer)
       return tokenizer.takeError();
     builder.setTokenizer(std::move(*tokenizer));
+  }
+  if (!gguf) {
+    Expected<std::unique_ptr<graph::TokenizerT>> tokenizer = readTokenizerFolder(source.folder());
+    if (!tokenizer)
+      return tokenizer.takeError();
+    if (*tokenizer)
+      builder.setTokenizer(std::move(**tokenizer));
   }
   Expected<std::vector<uint8_t>> bytes = builder.finish();
   if (!bytes)

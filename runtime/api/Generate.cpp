@@ -28,7 +28,7 @@ public:
         tokenizer(model->model->tokenizer()), logits(static_cast<size_t>(model->model->vocabSize())) {
     if (!tokenizer)
       return;
-    decoder.emplace(*tokenizer, !options.showSpecial);
+    decoder.emplace(*tokenizer, !options.showSpecial, /*continues=*/true);
     if (const size_t meaningful = tokenizer->meaningfulSize())
       choiceCount = std::min(choiceCount, meaningful);
   }

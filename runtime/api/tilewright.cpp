@@ -365,6 +365,7 @@ tw_status tw_tokenize(const tw_model *model, const char *text, size_t length, in
     need(capacity >= 0 && (ids || capacity == 0), "ids is NULL or capacity is negative");
     EncodeOptions options;
     options.parseSpecial = options.addBegin = parse_special != 0;
+    options.addEnd = parse_special != 0 && model->model->kind() != TW_MODEL_DECODER;
     const std::vector<int32_t> result = tokenizer.encode({text ? text : "", length}, options);
     fill(result.data(), result.size(), ids, static_cast<size_t>(capacity), count, "token ids");
   });

@@ -150,9 +150,9 @@ typedef struct tw_encode_request {
 tw_status tw_encode(tw_model *model, const tw_encode_request *requests, int64_t count);
 
 /* Text. Buffers are filled up to `capacity`; *count or *length is what is needed, EXHAUSTED when it is more.
- * parse_special 1: the text is a prompt: special tokens are read from it, and the begin token stands in front if the
- * model wants one; 0: it is a user's text, nothing in it is special. Text is bytes, without an end mark. NOT_FOUND: no
- * tokenizer inside. */
+ * parse_special 1: the text is a prompt, or what an encoder reads: special tokens are read from it, and what the model
+ * wants before it stands there (the begin token), for an encoder also what it wants behind it; 0: it is a user's text,
+ * nothing in it is special. Text is bytes, without an end mark. NOT_FOUND: no tokenizer inside. */
 tw_status tw_tokenize(const tw_model *model, const char *text, size_t length, int32_t parse_special, int32_t *ids,
                       int64_t capacity, int64_t *count);
 tw_status tw_detokenize(const tw_model *model, const int32_t *ids, int64_t count, char *text, size_t capacity,

@@ -4,17 +4,17 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 namespace tilewright {
 
-/// Merge `rank` (its index in the list) turns neighbours `left`, `right` into `result`; all are token ids.
+/// Turns neighbours `left`, `right` into `result`; all are symbols. A lower `rank` is better.
 struct Merge {
   int32_t left;
   int32_t right;
   int32_t result;
+  uint32_t rank;
 };
 
 /// An immutable table of merges. Looks a pair up by binary search among the merges of its left side, so no choice of
@@ -22,20 +22,14 @@ struct Merge {
 class MergeTable {
 public:
   MergeTable() = default;
-  /// Ids must lie in [0, tokens) and pairs be distinct.
-  MergeTable(std::vector<Merge> merges, size_t tokens);
+  /// Symbols must lie in [0, symbols) and pairs be distinct.
+  MergeTable(std::vector<Merge> merges, size_t symbols);
 
-  /// The rank of a pair's merge.
-  std::optional<uint32_t> find(int32_t left, int32_t right) const;
-  const Merge &operator[](uint32_t rank) const { return merges[rank]; }
+  /// A pair's merge, or nullptr.
+  const Merge *find(int32_t left, int32_t right) const;
 
 private:
-  struct Entry {
-    int32_t right;
-    uint32_t rank;
-  };
-  std::vector<Merge> merges;       // by rank
-  std::vector<Entry> entries;      // grouped by left, ascending by right
+  std::vector<Merge> merges;       // grouped by left, ascending by right
   std::vector<uint32_t> groupEnds; // by left: where its group ends
 };
 
@@ -44,7 +38,7 @@ class BytePairMerger {
 public:
   explicit BytePairMerger(const MergeTable &table) : table(table) {}
 
-  /// Appends to `out` the ids that remain of a word's initial `symbols` (fewer than 2^32 - 1). O(n log n) time in their
+  /// Appends to `out` what remains of a word's initial `symbols` (fewer than 2^32 - 1). O(n log n) time in their
   /// number, O(n) space, constant stack.
   void merge(std::span<const int32_t> symbols, std::vector<int32_t> &out);
 

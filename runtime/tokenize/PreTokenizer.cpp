@@ -2,147 +2,243 @@
 #include "runtime/tokenize/PreTokenizer.h"
 
 #include "runtime/api/Error.h"
-
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
+#include "runtime/tokenize/Regex.h"
+#include "runtime/tokenize/SplitRules.h"
+#include "runtime/tokenize/UnicodeText.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <limits>
+#include <memory>
 
 namespace tilewright {
 
 namespace {
 
-// White space is Unicode's White_Space property, spelled out: PCRE2's own \s adds U+180E.
-#define TW_WS                                                                                                          \
-  "\\x{09}-\\x{0D}\\x{20}\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}"
-#define TW_OTHER "[^" TW_WS "\\p{L}\\p{N}]"
+struct Piece {
+  TextRange range;
+  bool match;
+};
+using Pieces = std::vector<Piece>;
 
-// The published expressions, with possessive repeats wherever giving back a character could never help. What still
-// backs off is a repeat of one class, which PCRE2 does in constant space: `\s+(?!\S)` by one character, `\s*[\r\n]+`
-// over the white space after the last line break, which the alternatives behind it then consume whole. So each
-// character is looked at a bounded number of times.
+/// Appends the pieces of a word: its matches, in order, and what lies between.
+using Matcher = std::function<void(const Words &, TextRange, Pieces &)>;
 
-// GPT-2: Radford et al. (2019), encoder.py of the published code.
-constexpr std::string_view kGpt2 = "'(?:[stmd]|re|ve|ll)"
-                                   "| ?+\\p{L}++"
-                                   "| ?+\\p{N}++"
-                                   "| ?+" TW_OTHER "++"
-                                   "|[" TW_WS "]+(?![^" TW_WS "])"
-                                   "|[" TW_WS "]+";
-
-// Digits one by one first, then GPT-2 on what lies between them: a space before a digit ends its stretch.
-constexpr std::string_view kGpt2SingleDigits = "'(?:[stmd]|re|ve|ll)"
-                                               "| ?+\\p{L}++"
-                                               "|\\p{N}"
-                                               "| ?+" TW_OTHER "++"
-                                               "|[" TW_WS "]+(?![^" TW_WS "\\p{N}])"
-                                               "|[" TW_WS "]+";
-
-// Llama 3 and Qwen 2: tokenizer.json of the published models.
-#define TW_WORDS "(?i:'(?:[stmd]|re|ve|ll))|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++"
-#define TW_REST                                                                                                        \
-  "| ?+" TW_OTHER "++[\\r\\n]*+"                                                                                       \
-  "|[" TW_WS "]*[\\r\\n]+"                                                                                             \
-  "|[" TW_WS "]+(?![^" TW_WS "])"                                                                                      \
-  "|[" TW_WS "]+"
-constexpr std::string_view kLlama3 = TW_WORDS "|\\p{N}{1,3}+" TW_REST;
-constexpr std::string_view kQwen2 = TW_WORDS "|\\p{N}" TW_REST;
-
-constexpr std::array<PreTokenizerRule, 9> kRules{{
-    {"default", kGpt2, false},
-    {"gpt-2", kGpt2, false},
-    {"gpt2", kGpt2, false},
-    {"smollm", kGpt2SingleDigits, false},
-    {"starcoder", kGpt2SingleDigits, false},
-    {"llama-bpe", kLlama3, true},
-    {"llama3", kLlama3, true},
-    {"llama-v3", kLlama3, true},
-    {"qwen2", kQwen2, false},
-}};
-
-std::string pcreMessage(int error) {
-  std::array<PCRE2_UCHAR, 256> buffer{};
-  pcre2_get_error_message(error, buffer.data(), buffer.size());
-  return reinterpret_cast<const char *>(buffer.data());
+void addPiece(Pieces &pieces, size_t begin, size_t end, bool match) {
+  if (begin < end)
+    pieces.push_back({{begin, end}, match});
 }
 
-struct MatchDataFree {
-  void operator()(pcre2_match_data *data) const { pcre2_match_data_free(data); }
-};
-struct MatchContextFree {
-  void operator()(pcre2_match_context *context) const { pcre2_match_context_free(context); }
-};
+/// Joins pieces as `behavior` says and appends the words.
+void applyBehavior(const Pieces &pieces, SplitBehavior behavior, std::vector<TextRange> &words) {
+  auto extendLast = [&](const Piece &piece) { words.back().end = piece.range.end; };
+  switch (behavior) {
+  case SplitBehavior::Removed:
+    for (const Piece &piece : pieces)
+      if (!piece.match)
+        words.push_back(piece.range);
+    break;
+  case SplitBehavior::Isolated:
+    for (const Piece &piece : pieces)
+      words.push_back(piece.range);
+    break;
+  case SplitBehavior::MergedWithPrevious:
+    for (size_t i = 0; i < pieces.size(); ++i)
+      if (pieces[i].match && i > 0 && !pieces[i - 1].match)
+        extendLast(pieces[i]);
+      else
+        words.push_back(pieces[i].range);
+    break;
+  case SplitBehavior::MergedWithNext:
+    for (size_t i = 0; i < pieces.size(); ++i)
+      if (!pieces[i].match && i > 0 && pieces[i - 1].match)
+        extendLast(pieces[i]);
+      else
+        words.push_back(pieces[i].range);
+    break;
+  case SplitBehavior::Contiguous:
+    for (size_t i = 0; i < pieces.size(); ++i)
+      if (i > 0 && pieces[i].match == pieces[i - 1].match)
+        extendLast(pieces[i]);
+      else
+        words.push_back(pieces[i].range);
+    break;
+  }
+}
+
+void splitWords(Words &words, const Matcher &matcher, SplitBehavior behavior, bool invert) {
+  std::vector<TextRange> result;
+  Pieces pieces;
+  for (const TextRange &range : words.ranges) {
+    pieces.clear();
+    matcher(words, range, pieces);
+    if (invert)
+      for (Piece &piece : pieces)
+        piece.match = !piece.match;
+    applyBehavior(pieces, behavior, result);
+  }
+  words.ranges = std::move(result);
+}
+
+template <typename Predicate> Matcher matchCharacters(Predicate predicate) {
+  return [predicate](const Words &words, TextRange range, Pieces &pieces) {
+    size_t begin = range.begin;
+    for (size_t at = range.begin; at < range.end;) {
+      const Utf8Unit unit = readUtf8(words.text, at);
+      if (predicate(unit.codePoint)) {
+        addPiece(pieces, begin, at, false);
+        addPiece(pieces, at, at + unit.length, true);
+        begin = at + unit.length;
+      }
+      at += unit.length;
+    }
+    addPiece(pieces, begin, range.end, false);
+  };
+}
+
+Matcher matchText(const std::string &wanted) {
+  return [wanted](const Words &words, TextRange range, Pieces &pieces) {
+    const std::string_view word = std::string_view(words.text).substr(range.begin, range.end - range.begin);
+    size_t at = 0;
+    for (size_t found; (found = word.find(wanted, at)) != std::string_view::npos; at = found + wanted.size()) {
+      addPiece(pieces, range.begin + at, range.begin + found, false);
+      addPiece(pieces, range.begin + found, range.begin + found + wanted.size(), true);
+    }
+    addPiece(pieces, range.begin + at, range.end, false);
+  };
+}
+
+void matchRegex(RegexMatcher &matcher, const Words &words, TextRange range, Pieces &pieces) {
+  const std::string_view word = std::string_view(words.text).substr(range.begin, range.end - range.begin);
+  matcher.reset(word);
+  size_t begin = 0;
+  for (size_t at = 0; at < word.size();) {
+    const auto end = matcher.matchAt(at);
+    if (!end) {
+      at += readUtf8(word, at).length;
+      continue;
+    }
+    addPiece(pieces, range.begin + begin, range.begin + at, false);
+    addPiece(pieces, range.begin + at, range.begin + *end, true);
+    begin = at = *end;
+  }
+  addPiece(pieces, range.begin + begin, range.end, false);
+}
+
+void splitByRegex(Words &words, const Regex &regex, SplitBehavior behavior, bool invert) {
+  RegexMatcher matcher(regex);
+  splitWords(
+      words, [&](const Words &all, TextRange range, Pieces &pieces) { matchRegex(matcher, all, range, pieces); },
+      behavior, invert);
+}
+
+void prefixSpace(Words &words) {
+  Words result;
+  result.text.reserve(words.text.size() + words.ranges.size());
+  for (const TextRange &range : words.ranges) {
+    const size_t begin = result.text.size();
+    if (words.text[range.begin] != ' ')
+      result.text += ' ';
+    result.text.append(words.text, range.begin, range.end - range.begin);
+    result.ranges.push_back({begin, result.text.size()});
+  }
+  words = std::move(result);
+}
+
+void metaspace(Words &words, const TokenizerStep &step, bool first) {
+  Words result;
+  for (size_t i = 0; i < words.ranges.size(); ++i) {
+    const TextRange range = words.ranges[i];
+    size_t begin = result.text.size();
+    const std::string_view word = std::string_view(words.text).substr(range.begin, range.end - range.begin);
+    const bool wanted = step.number == 2 || (step.number == 1 && first && i == 0);
+    if (wanted && word.front() != ' ' && !word.starts_with(step.text))
+      result.text += step.text;
+    for (char c : word)
+      if (c == ' ')
+        result.text += step.text;
+      else
+        result.text += c;
+    result.ranges.push_back({begin, result.text.size()});
+  }
+  words = std::move(result);
+  if (step.flag)
+    splitWords(words, matchText(step.text), SplitBehavior::MergedWithNext, false);
+}
+
+[[noreturn]] void corrupt(const TokenizerStep &step, const std::string &what) {
+  throw Error(TW_CORRUPT, "tokenizer: pre-tokenizer step '" + step.name + "': " + what);
+}
+
+SplitBehavior behaviorOf(const TokenizerStep &step) {
+  if (step.number < 0 || step.number > static_cast<int32_t>(SplitBehavior::Contiguous))
+    corrupt(step, "number is " + std::to_string(step.number) + ", wanted 0 to 4");
+  return static_cast<SplitBehavior>(step.number);
+}
+
+std::function<void(Words &, bool)> makeStep(const TokenizerStep &step) {
+  const std::string &name = step.name;
+  if (name == "rule") {
+    auto rules = std::make_shared<std::vector<Regex>>();
+    for (std::string_view pattern : findSplitRule(step.text).patterns)
+      rules->emplace_back(pattern, Regex::Trust::Known);
+    return [rules](Words &words, bool) {
+      for (const Regex &regex : *rules)
+        splitByRegex(words, regex, SplitBehavior::Isolated, false);
+    };
+  }
+  if (name == "split_regex") {
+    auto regex = std::make_shared<const Regex>(step.text, Regex::Trust::Untrusted);
+    return [regex, behavior = behaviorOf(step), invert = step.flag](Words &words, bool) {
+      splitByRegex(words, *regex, behavior, invert);
+    };
+  }
+  auto splitAt = [](Matcher matcher, SplitBehavior behavior, bool invert = false) {
+    return [matcher = std::move(matcher), behavior, invert](Words &words, bool) {
+      splitWords(words, matcher, behavior, invert);
+    };
+  };
+  if (name == "split_text") {
+    if (step.text.empty())
+      corrupt(step, "text is empty");
+    return splitAt(matchText(step.text), behaviorOf(step), step.flag);
+  }
+  if (name == "split_white_space")
+    return splitAt(matchCharacters(isWhiteSpace), SplitBehavior::Removed);
+  if (name == "split_bert")
+    return [](Words &words, bool) {
+      splitWords(words, matchCharacters(isWhiteSpace), SplitBehavior::Removed, false);
+      splitWords(words, matchCharacters(isPunctuation), SplitBehavior::Isolated, false);
+    };
+  if (name == "split_punctuation")
+    return splitAt(matchCharacters(isPunctuation), behaviorOf(step));
+  if (name == "split_digits")
+    return splitAt(matchCharacters(isNumber), step.flag ? SplitBehavior::Isolated : SplitBehavior::Contiguous);
+  if (name == "prefix_space")
+    return [](Words &words, bool) { prefixSpace(words); };
+  if (name == "metaspace") {
+    if (step.text.empty() || validUtf8Prefix(step.text) != step.text.size() || step.text.find(' ') != std::string::npos)
+      corrupt(step, "text is '" + step.text + "', wanted a character in place of the space");
+    return [step](Words &words, bool first) { metaspace(words, step, first); };
+  }
+  throw Error(TW_UNSUPPORTED, "tokenizer: unknown pre-tokenizer step '" + name + "'");
+}
 
 } // namespace
 
-const PreTokenizerRule &findPreTokenizerRule(std::string_view name) {
-  if (name.empty())
-    name = "default";
-  for (const PreTokenizerRule &rule : kRules)
-    if (rule.name == name)
-      return rule;
-  std::string known;
-  for (const PreTokenizerRule &rule : kRules)
-    known += (known.empty() ? "" : ", ") + std::string(rule.name);
-  throw Error(TW_UNSUPPORTED,
-              "tokenizer: unknown pre-tokenizer rule '" + std::string(name) + "'; known rules: " + known);
-}
-
-std::vector<std::string_view> preTokenizerNames() {
-  std::vector<std::string_view> names;
-  for (const PreTokenizerRule &rule : kRules)
-    names.push_back(rule.name);
-  return names;
-}
-
-struct PreTokenizer::Code {
-  pcre2_code *code = nullptr;
-  bool jit = false;
-
-  ~Code() { pcre2_code_free(code); }
-};
-
-PreTokenizer::PreTokenizer(const PreTokenizerRule &rule, Engine engine) : code(std::make_unique<Code>()) {
-  int error = 0;
-  PCRE2_SIZE place = 0;
-  code->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(rule.pattern.data()), rule.pattern.size(),
-                             PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C, &error, &place, nullptr);
-  if (!code->code)
-    throw Error(TW_INTERNAL, "pre-tokenizer rule '" + std::string(rule.name) + "': " + pcreMessage(error) +
-                                 " at offset " + std::to_string(place));
-  code->jit = engine == Engine::Jit && pcre2_jit_compile(code->code, PCRE2_JIT_COMPLETE) == 0;
-}
-
-PreTokenizer::~PreTokenizer() = default;
-PreTokenizer::PreTokenizer(PreTokenizer &&) noexcept = default;
-PreTokenizer &PreTokenizer::operator=(PreTokenizer &&) noexcept = default;
-
-void PreTokenizer::split(std::string_view text, std::vector<size_t> &ends) const {
-  std::unique_ptr<pcre2_match_data, MatchDataFree> data(pcre2_match_data_create(1, nullptr));
-  std::unique_ptr<pcre2_match_context, MatchContextFree> context(pcre2_match_context_create(nullptr));
-  if (!data || !context)
-    throw Error(TW_EXHAUSTED, "pre-tokenizer: no memory for a match of " + std::to_string(text.size()) + " bytes");
-  // A match visits each character a few times at most, so a limit linear in the text never stops an honest one.
-  const uint64_t limit = 4 * static_cast<uint64_t>(text.size()) + 1000;
-  pcre2_set_match_limit(context.get(), static_cast<uint32_t>(std::min<uint64_t>(limit, UINT32_MAX)));
-
-  const auto subject = reinterpret_cast<PCRE2_SPTR>(text.data());
-  for (size_t at = 0; at < text.size();) {
-    // The caller vouches for the UTF-8; checking it again at every word would be quadratic.
-    constexpr uint32_t options = PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY;
-    int rc = pcre2_match(code->code, subject, text.size(), at, code->jit ? options : options | PCRE2_NO_JIT, data.get(),
-                         context.get());
-    if (rc == PCRE2_ERROR_JIT_STACKLIMIT)
-      rc = pcre2_match(code->code, subject, text.size(), at, options | PCRE2_NO_JIT, data.get(), context.get());
-    if (rc < 0)
-      throw Error(TW_INTERNAL,
-                  "pre-tokenizer: no word at byte " + std::to_string(at) + " of the text: " + pcreMessage(rc));
-    at = pcre2_get_ovector_pointer(data.get())[1];
-    ends.push_back(at);
+PreTokenizer::PreTokenizer(std::span<const TokenizerStep> list) {
+  for (const TokenizerStep &step : list) {
+    steps.push_back(makeStep(step));
+    unchanged &= step.name != "prefix_space" && step.name != "metaspace";
   }
+}
+
+Words PreTokenizer::split(std::string text, bool first) const {
+  Words words{std::move(text), {}};
+  words.ranges.push_back({0, words.text.size()});
+  for (const auto &step : steps)
+    step(words, first);
+  if (words.text.size() >= UINT32_MAX)
+    throw Error(TW_EXHAUSTED, "text: with spaces in front of its words, it has more than 4294967294 bytes");
+  return words;
 }
 
 } // namespace tilewright

@@ -1,48 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Splits text into the words that byte-pair encoding works on. Merges never cross a word's border.
+// Cuts text into the words that a tokenizer's model works on: no token crosses a word's border.
 #pragma once
 
+#include "runtime/tokenize/TokenizerData.h"
+
 #include <cstddef>
-#include <memory>
+#include <functional>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace tilewright {
 
-/// The rule a name stands for.
-struct PreTokenizerRule {
-  std::string_view name;
-  std::string_view pattern; ///< PCRE2; matches at every place of any valid UTF-8 text
-  bool wholeWordFirst;      ///< a word that is itself a token is taken as it is, without merging
+struct TextRange {
+  size_t begin;
+  size_t end;
 };
 
-/// Finds a rule by its GGUF name (key `tokenizer.ggml.pre`); the empty name is "default".
-/// Throws UNSUPPORTED naming the rule and the known ones.
-const PreTokenizerRule &findPreTokenizerRule(std::string_view name);
+/// A text and the words in it, in order; what lies between them is dropped.
+struct Words {
+  std::string text;
+  std::vector<TextRange> ranges;
+};
 
-/// Every name that `findPreTokenizerRule` knows.
-std::vector<std::string_view> preTokenizerNames();
-
-/// A compiled rule. Immutable and safe to share between threads. What is a letter or a digit follows the Unicode
-/// version of the PCRE2 library found (14 in 10.42): code points assigned later count as symbols.
+/// Steps, one after another, each cutting the words of those before it, in linear time and with constant stack.
+/// `number` is a SplitBehavior where nothing else is said.
+///   rule               the expressions of the split rule `text` (SplitRules.h); all pieces are kept
+///   split_regex        at the matches of the expression `text`; with `flag` at what lies between them
+///   split_text         at each `text`; with `flag` at what lies between them
+///   split_white_space  at white space, which is dropped
+///   split_bert         at white space, which is dropped, and at each punctuation character
+///   split_punctuation  at punctuation characters
+///   split_digits       at digits (N*), with `flag` each by itself
+///   prefix_space       a space in front of each word that does not begin with one
+///   metaspace          `text` in place of spaces, and in front of each word that does not begin with it, if `number`
+///                      is 2, or of the text's first word only, if it is 1; with `flag` words begin at each
 class PreTokenizer {
 public:
-  enum class Engine { Jit, Interpreter };
+  /// Throws UNSUPPORTED for a step of another name, or an expression that is not understood.
+  explicit PreTokenizer(std::span<const TokenizerStep> steps);
 
-  /// `Jit` falls back to the interpreter where machine code cannot be made.
-  explicit PreTokenizer(const PreTokenizerRule &rule, Engine engine = Engine::Jit);
-  ~PreTokenizer();
-  PreTokenizer(PreTokenizer &&) noexcept;
-  PreTokenizer &operator=(PreTokenizer &&) noexcept;
-
-  /// Appends the end offsets of the words of `text`, which must be valid UTF-8, in order; the last one is its size.
-  /// Linear in the size of the text, with constant stack.
-  void split(std::string_view text, std::vector<size_t> &ends) const;
+  /// Whether words are just parts of the text, so that places in them are places in the text.
+  bool keepsText() const { return unchanged; }
+  /// `text` is valid UTF-8 and is not empty; `first`: it begins the whole text. Throws as RegexMatcher::matchAt.
+  Words split(std::string text, bool first) const;
 
 private:
-  struct Code;
-  std::unique_ptr<Code> code;
+  std::vector<std::function<void(Words &, bool)>> steps;
+  bool unchanged = true;
 };
 
 } // namespace tilewright

@@ -2,40 +2,52 @@
 // Finds special tokens (control and user-defined) in text: leftmost, then longest.
 #pragma once
 
+#include "runtime/tokenize/TokenTrie.h"
+
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace tilewright {
 
-/// A byte trie of the special tokens' texts. Immutable once filled.
+/// Immutable.
 class SpecialTokens {
 public:
   /// Longer texts are refused by the tokenizer's check: looking for specials costs their length per byte at worst.
   static constexpr size_t kMaxLength = 1024;
 
-  /// `text` is not empty and not there yet.
-  void add(std::string_view text, int32_t id);
+  struct Token {
+    std::string text; ///< not empty
+    int32_t id;
+    uint8_t matching; ///< TokenMatching
+    bool control;
+  };
+  SpecialTokens() = default;
+  explicit SpecialTokens(std::vector<Token> tokens);
+
+  bool empty() const { return tokens.empty(); }
 
   struct Match {
-    size_t begin;
+    size_t begin; ///< with the white space that the token takes
     size_t end;
     int32_t id;
   };
-  /// The first special token in `text` at or behind `from`; of those that begin there, the longest.
-  std::optional<Match> find(std::string_view text, size_t from) const;
+  /// The first special token in `text` at or behind `from`; of those that begin there, the longest. Control tokens
+  /// count only where `mayBeControl(begin, end)`.
+  std::optional<Match> find(std::string_view text, size_t from,
+                            const std::function<bool(size_t, size_t)> &mayBeControl) const;
+  /// The id of a special token by its text, or -1.
+  int32_t findWhole(std::string_view text) const;
 
 private:
-  struct Node {
-    uint8_t byte;
-    uint32_t sibling; // next child of the same parent; 0: none
-    uint32_t child;   // first child; 0: none
-    int32_t id;       // -1: no token ends here
-  };
-  uint32_t step(uint32_t node, uint8_t byte) const;
+  std::optional<Match> longestAt(std::string_view text, size_t begin,
+                                 const std::function<bool(size_t, size_t)> &mayBeControl) const;
 
-  std::vector<Node> nodes{{0, 0, 0, -1}};
+  std::vector<Token> tokens;
+  TokenTrie trie; // gives indices of `tokens`
 };
 
 } // namespace tilewright

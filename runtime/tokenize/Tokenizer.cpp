@@ -2,124 +2,142 @@
 #include "runtime/tokenize/Tokenizer.h"
 
 #include "runtime/api/Error.h"
-#include "runtime/tokenize/ByteAlphabet.h"
+#include "runtime/tokenize/SplitRules.h"
 #include "runtime/tokenize/TokenizerCheck.h"
 #include "runtime/tokenize/Utf8.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace tilewright {
 
 namespace {
 
-[[noreturn]] void corrupt(const std::string &message) { throw Error(TW_CORRUPT, "tokenizer: " + message); }
-
-/// The value of a byte token's text, "<0x0A>".
-std::optional<uint8_t> byteOfHexToken(std::string_view token) {
-  uint8_t byte = 0;
-  if (token.size() != 6 || !token.starts_with("<0x") || token.back() != '>' ||
-      std::from_chars(token.data() + 3, token.data() + 5, byte, 16).ptr != token.data() + 5)
-    return std::nullopt;
-  return byte;
+/// Data of kind "gpt2" as what it stands for; any other unchanged.
+TokenizerData expand(TokenizerData data) {
+  if (data.kind != "gpt2")
+    return data;
+  data.byteLevel = true;
+  data.wholeWordFirst = findSplitRule(data.pre).wholeWordFirst;
+  data.preTokenizers.clear();
+  if (data.addSpacePrefix)
+    data.preTokenizers.push_back({.name = "prefix_space"});
+  data.preTokenizers.push_back({.name = "rule", .text = data.pre});
+  return data;
 }
 
-std::string hexByte(uint8_t byte) {
-  constexpr char digits[] = "0123456789ABCDEF";
-  return {'0', 'x', digits[byte >> 4], digits[byte & 15]};
+SpecialTokens specialTokens(const TokenizerData &data, const Normalizer &normalizer, bool normalized) {
+  std::vector<SpecialTokens::Token> tokens;
+  for (int32_t id = 0; id < static_cast<int32_t>(data.tokens.size()); ++id) {
+    const TokenType type = typeOf(data, id);
+    const uint8_t matching = matchingOf(data, id);
+    const std::string &token = data.tokens[id];
+    if (!isSpecial(type) || static_cast<bool>(matching & kInNormalizedText) != normalized)
+      continue;
+    if (normalized && validUtf8Prefix(token) != token.size())
+      throw Error(TW_CORRUPT, "tokenizer: token " + std::to_string(id) + " is not UTF-8, and cannot be normalized");
+    std::string text = normalized ? normalizer.apply(token) : token;
+    if (!text.empty())
+      tokens.push_back({std::move(text), id, matching, type == TokenType::Control});
+  }
+  return SpecialTokens(std::move(tokens));
 }
 
 } // namespace
 
-/// What one call of `encode` reuses from word to word.
-struct Tokenizer::Scratch {
-  Scratch(const MergeTable &table, bool skipUnencodable) : merger(table), skipUnencodable(skipUnencodable) {}
+/// One call of `encode`.
+class Tokenizer::Encoding {
+public:
+  Encoding(const Tokenizer &tokenizer, bool skipUnencodable)
+      : tokenizer(tokenizer), skip(skipUnencodable), encoder(tokenizer.model->makeEncoder(skip)) {}
 
-  BytePairMerger merger;
-  std::vector<size_t> ends;
-  std::vector<int32_t> symbols;
-  bool skipUnencodable;
+  void add(const TextSegment &segment) {
+    const size_t begin = text.size();
+    text += segment.text;
+    if (!segment.parseSpecial || segment.text.empty())
+      return;
+    if (!parsed.empty() && parsed.back().end == begin)
+      parsed.back().end = text.size();
+    else
+      parsed.push_back({begin, text.size()});
+  }
+
+  std::vector<int32_t> run() {
+    if (text.size() >= UINT32_MAX)
+      throw Error(TW_EXHAUSTED, "text: " + std::to_string(text.size()) + " bytes, at most 4294967294 can be encoded");
+    auto mayBeControl = [this](size_t begin, size_t end) { return isParsed(begin, end); };
+    size_t done = 0;
+    while (const auto match = tokenizer.special.find(text, done, mayBeControl)) {
+      stretch(done, match->begin);
+      ids.push_back(match->id);
+      done = match->end;
+    }
+    stretch(done, text.size());
+    return std::move(ids);
+  }
+
+private:
+  /// Whether control tokens may be read from all of [begin, end).
+  bool isParsed(size_t begin, size_t end) const {
+    const auto range = std::upper_bound(parsed.begin(), parsed.end(), begin,
+                                        [](size_t at, const TextRange &one) { return at < one.end; });
+    return range != parsed.end() && range->begin <= begin && end <= range->end;
+  }
+
+  /// What lies between special tokens, invalid bytes included.
+  void stretch(size_t begin, size_t end) {
+    const std::string_view all = std::string_view(text).substr(0, end);
+    for (size_t at = begin; at < end;) {
+      const size_t valid = validUtf8Prefix(all.substr(at));
+      ordinary(at, at + valid);
+      for (at += valid; at < end && readUtf8(all, at).state != Utf8State::Valid; ++at)
+        tokenizer.fallback.append(all.substr(at, 1), at, skip, ids);
+    }
+  }
+
+  void ordinary(size_t begin, size_t end) {
+    if (begin == end)
+      return;
+    const std::string normalized = tokenizer.normalizer.apply(std::string_view(text).substr(begin, end - begin));
+    auto mayBeControl = [parsed = isParsed(begin, end)](size_t, size_t) { return parsed; };
+    size_t done = 0;
+    while (const auto match = tokenizer.specialInNormalized.find(normalized, done, mayBeControl)) {
+      words(normalized.substr(done, match->begin - done), begin == 0 && done == 0, begin + done);
+      ids.push_back(match->id);
+      done = match->end;
+    }
+    words(normalized.substr(done), begin == 0 && done == 0, begin + done);
+  }
+
+  void words(std::string piece, bool first, size_t place) {
+    if (piece.empty())
+      return;
+    const Words cut = tokenizer.preTokenizer.split(std::move(piece), first);
+    for (const TextRange &range : cut.ranges)
+      encoder->word(std::string_view(cut.text).substr(range.begin, range.end - range.begin), place + range.begin, ids);
+  }
+
+  const Tokenizer &tokenizer;
+  const bool skip;
+  std::unique_ptr<WordEncoder> encoder;
+  std::string text;
+  std::vector<TextRange> parsed; // where control tokens may stand; neighbours joined
+  std::vector<int32_t> ids;
 };
 
-Tokenizer::Tokenizer(TokenizerData given)
-    : data(std::move(given)), rule(&findPreTokenizerRule(data.pre)), preTokenizer(*rule) {
-  const TokenIndex index = checkTokenizerData(data);
-  decodeVocabulary();
-  merges = MergeTable(readMerges(data, index), data.tokens.size());
-}
+/// Moving `data` keeps the strings that `index` refers to.
+struct Tokenizer::Checked {
+  explicit Checked(TokenizerData given) : data(expand(std::move(given))), index(checkTokenizerData(data)) {}
 
-void Tokenizer::decodeVocabulary() {
-  byteTokens.fill(-1);
-  const auto count = static_cast<int32_t>(data.tokens.size());
-  bytesEnds.reserve(count);
-  for (int32_t id = 0; id < count; ++id) {
-    const std::string &token = data.tokens[id];
-    const TokenType type = typeOf(data, id);
-    const size_t begin = bytes.size();
-    if (type == TokenType::Byte) {
-      const auto byte = byteOfHexToken(token);
-      if (!byte)
-        corrupt("byte token " + std::to_string(id) + " is '" + token + "', wanted the form '<0x0A>'");
-      bytes.push_back(static_cast<char>(*byte));
-    } else if (const auto decoded = type == TokenType::Normal ? bytesOfAlphabet(token) : std::nullopt) {
-      bytes += *decoded;
-    } else {
-      bytes += token;
-    }
-    bytesEnds.push_back(bytes.size());
+  TokenizerData data;
+  TokenIndex index;
+};
 
-    if (isSpecial(type))
-      special.add(token, id);
-    // A normal token is preferred to a byte token of the same value: merges speak of normal ones.
-    if (bytes.size() - begin == 1 && (type == TokenType::Normal || type == TokenType::Byte)) {
-      int32_t &holder = byteTokens[static_cast<uint8_t>(bytes.back())];
-      if (holder < 0 || type == TokenType::Normal)
-        holder = id;
-    }
-  }
-  if (rule->wholeWordFirst)
-    for (int32_t id = 0; id < count; ++id)
-      if (typeOf(data, id) == TokenType::Normal)
-        wholeWords.emplace(tokenBytes(id), id);
-}
+Tokenizer::Tokenizer(TokenizerData given) : Tokenizer(Checked(std::move(given))) {}
 
-int32_t Tokenizer::byteTokenAt(std::string_view text, size_t at, size_t offset, const Scratch &scratch) const {
-  const auto byte = static_cast<uint8_t>(text[at]);
-  if (byteTokens[byte] < 0 && !scratch.skipUnencodable)
-    throw Error(TW_INVALID, "text: byte " + hexByte(byte) + " at offset " + std::to_string(offset + at) +
-                                " has no token in this vocabulary of " + std::to_string(vocabularySize()) + " tokens");
-  return byteTokens[byte];
-}
-
-void Tokenizer::encodeWord(std::string_view word, size_t offset, Scratch &scratch, std::vector<int32_t> &ids) const {
-  if (const auto found = wholeWords.find(word); found != wholeWords.end()) {
-    ids.push_back(found->second);
-    return;
-  }
-  scratch.symbols.clear();
-  for (size_t at = 0; at < word.size(); ++at)
-    if (const int32_t id = byteTokenAt(word, at, offset, scratch); id >= 0)
-      scratch.symbols.push_back(id);
-  scratch.merger.merge(scratch.symbols, ids);
-}
-
-void Tokenizer::encodeOrdinary(std::string_view text, size_t offset, Scratch &scratch,
-                               std::vector<int32_t> &ids) const {
-  for (size_t at = 0; at < text.size();) {
-    const std::string_view valid = text.substr(at, validUtf8Prefix(text.substr(at)));
-    scratch.ends.clear();
-    preTokenizer.split(valid, scratch.ends);
-    size_t begin = 0;
-    for (size_t end : scratch.ends) {
-      encodeWord(valid.substr(begin, end - begin), offset + at + begin, scratch, ids);
-      begin = end;
-    }
-    at += valid.size();
-    for (; at < text.size() && readUtf8(text, at).state != Utf8State::Valid; ++at)
-      if (const int32_t id = byteTokenAt(text, at, offset, scratch); id >= 0)
-        ids.push_back(id);
-  }
-}
+Tokenizer::Tokenizer(Checked checked)
+    : data(std::move(checked.data)), normalizer(data.normalizers), preTokenizer(data.preTokenizers),
+      special(specialTokens(data, normalizer, false)), specialInNormalized(specialTokens(data, normalizer, true)),
+      texts(data), fallback(data), model(makeTokenModel(data, checked.index, fallback)) {}
 
 std::vector<int32_t> Tokenizer::encode(std::string_view text, const EncodeOptions &options) const {
   const TextSegment segment{std::string(text), options.parseSpecial};
@@ -127,59 +145,33 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text, const EncodeOption
 }
 
 std::vector<int32_t> Tokenizer::encode(std::span<const TextSegment> segments, const EncodeOptions &options) const {
-  std::string text;
-  struct Range {
-    size_t begin;
-    size_t end;
-  };
-  std::vector<Range> parsed; // where special tokens may stand; neighbours joined
-  for (const TextSegment &segment : segments) {
-    const size_t begin = text.size();
-    text += segment.text;
-    if (!segment.parseSpecial || segment.text.empty())
-      continue;
-    if (!parsed.empty() && parsed.back().end == begin)
-      parsed.back().end = text.size();
-    else
-      parsed.push_back({begin, text.size()});
-  }
-  if (text.size() >= UINT32_MAX)
-    throw Error(TW_EXHAUSTED, "text: " + std::to_string(text.size()) + " bytes, at most 4294967294 can be encoded");
+  Encoding encoding(*this, options.skipUnencodable);
+  for (const TextSegment &segment : segments)
+    encoding.add(segment);
+  std::vector<int32_t> ids = encoding.run();
 
-  std::vector<int32_t> ids;
-  Scratch scratch(merges, options.skipUnencodable);
-  const std::string_view view(text);
-  auto ordinary = [&](size_t begin, size_t end) {
-    if (begin == end)
-      return;
-    if (data.addSpacePrefix && view[begin] != ' ')
-      encodeOrdinary(" " + text.substr(begin, end - begin), begin, scratch, ids);
-    else
-      encodeOrdinary(view.substr(begin, end - begin), begin, scratch, ids);
-  };
-  size_t done = 0;
-  for (const Range &range : parsed)
-    for (size_t from = range.begin;;) {
-      const auto match = special.find(view.substr(0, range.end), from);
-      if (!match)
-        break;
-      ordinary(done, match->begin);
-      ids.push_back(match->id);
-      done = from = match->end;
-    }
-  ordinary(done, text.size());
-
-  if (options.addBegin && data.addBos && (ids.empty() || ids.front() != data.bosId))
-    ids.insert(ids.begin(), data.bosId);
+  std::vector<int32_t> prefix = data.prefixIds;
+  if (prefix.empty() && data.addBos)
+    prefix = {data.bosId};
+  const std::vector<int32_t> &suffix = data.suffixIds;
+  auto ends = [&] { return std::span(ids).last(std::min(suffix.size(), ids.size())); };
+  auto begins = [&] { return std::span(ids).first(std::min(prefix.size(), ids.size())); };
+  if (options.addEnd && !std::ranges::equal(ends(), suffix))
+    ids.insert(ids.end(), suffix.begin(), suffix.end());
+  if (options.addBegin && !std::ranges::equal(begins(), prefix))
+    ids.insert(ids.begin(), prefix.begin(), prefix.end());
   return ids;
 }
 
 std::string Tokenizer::decode(std::span<const int32_t> ids, bool skipSpecial) const {
   std::string text;
+  bool first = true;
   for (size_t i = 0; i < ids.size(); ++i) {
     checkId(ids[i], "token " + std::to_string(i));
-    if (!skipSpecial || typeOf(data, ids[i]) != TokenType::Control)
-      text += tokenBytes(ids[i]);
+    if (skipSpecial && typeOf(data, ids[i]) == TokenType::Control)
+      continue;
+    text += texts.of(ids[i], first);
+    first = false;
   }
   return text;
 }
@@ -190,10 +182,9 @@ void Tokenizer::checkId(int64_t id, std::string_view what) const {
                                 std::to_string(vocabularySize()) + " tokens");
 }
 
-std::string_view Tokenizer::tokenBytes(int32_t id) const {
+std::string_view Tokenizer::tokenBytes(int32_t id, bool first) const {
   checkId(id, "token");
-  const size_t begin = id ? bytesEnds[id - 1] : 0;
-  return std::string_view(bytes).substr(begin, bytesEnds[id] - begin);
+  return texts.of(id, first);
 }
 
 const std::string &Tokenizer::tokenText(int32_t id) const {
@@ -218,10 +209,8 @@ bool Tokenizer::isEnd(int32_t id) const {
 }
 
 std::optional<int32_t> Tokenizer::findSpecial(std::string_view text) const {
-  const auto match = special.find(text, 0);
-  if (!match || match->begin != 0 || match->end != text.size())
-    return std::nullopt;
-  return match->id;
+  const int32_t id = special.findWhole(text);
+  return id < 0 ? std::nullopt : std::optional(id);
 }
 
 } // namespace tilewright

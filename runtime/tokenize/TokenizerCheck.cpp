@@ -4,6 +4,9 @@
 #include "runtime/api/Error.h"
 #include "runtime/tokenize/SpecialTokens.h"
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <unordered_set>
 
 namespace tilewright {
@@ -21,8 +24,11 @@ void checkSpecialId(const TokenizerData &data, const char *field, int32_t id, in
 } // namespace
 
 TokenIndex checkTokenizerData(const TokenizerData &data) {
-  if (data.kind != "gpt2")
-    throw Error(TW_UNSUPPORTED, "tokenizer: kind '" + data.kind + "' is not supported; wanted 'gpt2'");
+  constexpr std::string_view kinds[] = {"gpt2", "bpe", "bpe_scores", "wordpiece", "wordlevel", "unigram"};
+  if (std::find(std::begin(kinds), std::end(kinds), data.kind) == std::end(kinds))
+    throw Error(TW_UNSUPPORTED, "tokenizer: kind '" + data.kind +
+                                    "' is not supported; wanted 'gpt2', 'bpe', 'bpe_scores', 'wordpiece', 'wordlevel' "
+                                    "or 'unigram'");
   if (data.tokens.empty())
     corrupt("the vocabulary is empty");
   if (data.tokens.size() > INT32_MAX)
@@ -34,6 +40,12 @@ TokenIndex checkTokenizerData(const TokenizerData &data) {
   };
   checkPerToken("token_types", data.tokenTypes.size());
   checkPerToken("scores", data.scores.size());
+  checkPerToken("matching", data.matching.size());
+  if (data.scores.empty() && (data.kind == "unigram" || data.kind == "bpe_scores"))
+    corrupt("kind '" + data.kind + "' needs scores, found none");
+  for (size_t id = 0; id < data.scores.size(); ++id)
+    if (!std::isfinite(data.scores[id]))
+      corrupt("the score of token " + std::to_string(id) + " is not a finite number");
   for (size_t id = 0; id < data.tokenTypes.size(); ++id)
     if (data.tokenTypes[id] < 1 || data.tokenTypes[id] > 6)
       corrupt("token " + std::to_string(id) + " has type " + std::to_string(data.tokenTypes[id]) + ", wanted 1 to 6");
@@ -44,6 +56,10 @@ TokenIndex checkTokenizerData(const TokenizerData &data) {
   checkSpecialId(data, "pad_id", data.padId, -1);
   for (int32_t id : data.eotIds)
     checkSpecialId(data, "an entry of eot_ids", id, 0);
+  for (int32_t id : data.prefixIds)
+    checkSpecialId(data, "an entry of prefix_ids", id, 0);
+  for (int32_t id : data.suffixIds)
+    checkSpecialId(data, "an entry of suffix_ids", id, 0);
   if (data.addBos && data.bosId < 0)
     corrupt("add_bos is set, but there is no bos_id");
 
@@ -55,9 +71,12 @@ TokenIndex checkTokenizerData(const TokenizerData &data) {
       corrupt("token " + std::to_string(id) + " is empty");
     if (const auto [place, added] = index.emplace(token, static_cast<int32_t>(id)); !added)
       corrupt("tokens " + std::to_string(place->second) + " and " + std::to_string(id) + " are both '" + token + "'");
-    if (isSpecial(typeOf(data, static_cast<int32_t>(id))) && token.size() > SpecialTokens::kMaxLength)
-      corrupt("special token " + std::to_string(id) + " is " + std::to_string(token.size()) + " bytes long, at most " +
-              std::to_string(SpecialTokens::kMaxLength) + " are possible");
+    // Looking for these costs their length at each place of a text.
+    const bool special = isSpecial(typeOf(data, static_cast<int32_t>(id)));
+    const bool bounded = data.kind == "unigram" || data.kind == "wordpiece";
+    if ((special || bounded) && token.size() > SpecialTokens::kMaxLength)
+      corrupt((special ? "special token " : "token ") + std::to_string(id) + " is " + std::to_string(token.size()) +
+              " bytes long, at most " + std::to_string(SpecialTokens::kMaxLength) + " are possible");
   }
   return index;
 }
@@ -79,14 +98,16 @@ std::vector<Merge> readMerges(const TokenizerData &data, const TokenIndex &index
       if (found == index.end())
         corrupt(place + " needs the token '" + std::string(part) + "', which the vocabulary lacks");
       // Otherwise ordinary text could merge into a control token.
-      if (typeOf(data, found->second) != TokenType::Normal)
+      if (const TokenType type = typeOf(data, found->second);
+          type != TokenType::Normal && type != TokenType::UserDefined)
         corrupt(place + " involves token " + std::to_string(found->second) + " ('" + std::string(part) +
                 "'), which is not a normal token");
       return found->second;
     };
     joined.assign(text, 0, space).append(text, space + 1);
     const std::string_view view(text);
-    const Merge merge{find(view.substr(0, space)), find(view.substr(space + 1)), find(joined)};
+    const Merge merge{find(view.substr(0, space)), find(view.substr(space + 1)), find(joined),
+                      static_cast<uint32_t>(rank)};
     if (!pairs.insert(static_cast<uint64_t>(merge.left) << 32 | static_cast<uint32_t>(merge.right)).second)
       corrupt(place + " stands in the list twice");
     list.push_back(merge);

@@ -13,7 +13,7 @@ namespace tilewright {
 /// Ids by token text. The views refer to the data's strings.
 using TokenIndex = std::unordered_map<std::string_view, int32_t>;
 
-/// Whether tokens of this type are spelled literally and found in text only on request.
+/// Whether tokens of this type are spelled literally and found in text before it is cut into words.
 inline bool isSpecial(TokenType type) { return type == TokenType::Control || type == TokenType::UserDefined; }
 
 /// Type of a token, normal if the data gives none; `id` is in range.
@@ -21,12 +21,16 @@ inline TokenType typeOf(const TokenizerData &data, int32_t id) {
   return data.tokenTypes.empty() ? TokenType::Normal : static_cast<TokenType>(data.tokenTypes[id]);
 }
 
-/// Checks kind, sizes, types, special ids, and that tokens are neither empty nor doubled. Throws UNSUPPORTED or
+inline uint8_t matchingOf(const TokenizerData &data, int32_t id) {
+  return data.matching.empty() ? 0 : data.matching[id];
+}
+
+/// Checks kind, sizes, types, scores, special ids, and that tokens are neither empty nor doubled. Throws UNSUPPORTED or
 /// CORRUPT.
 TokenIndex checkTokenizerData(const TokenizerData &data);
 
-/// Reads the merges of checked data: each is 'left right', both sides and their join are normal tokens, none stands
-/// twice. Throws CORRUPT.
+/// Reads the merges of checked data: each is 'left right', both sides and their join are normal or user-defined tokens,
+/// none stands twice. Throws CORRUPT.
 std::vector<Merge> readMerges(const TokenizerData &data, const TokenIndex &index);
 
 } // namespace tilewright

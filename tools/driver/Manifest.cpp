@@ -24,22 +24,8 @@ void describeGraph(const graph::Graph &graph, artifact::ManifestT &manifest) {
   }
   if (!graph.tokenizer())
     return;
-  TokenizerData from = tokenizerData(*graph.tokenizer());
   auto to = std::make_unique<artifact::TokenizerT>();
-  to->kind = std::move(from.kind);
-  to->pre = std::move(from.pre);
-  to->tokens = std::move(from.tokens);
-  to->token_types = std::move(from.tokenTypes);
-  to->merges = std::move(from.merges);
-  to->scores = std::move(from.scores);
-  to->bos_id = from.bosId;
-  to->eos_id = from.eosId;
-  to->unk_id = from.unkId;
-  to->pad_id = from.padId;
-  to->eot_ids = std::move(from.eotIds);
-  to->add_bos = from.addBos;
-  to->add_space_prefix = from.addSpacePrefix;
-  to->chat_template = std::move(from.chatTemplate);
+  fillTable<artifact::TokenizerT, artifact::TokenizerStepT>(tokenizerData(*graph.tokenizer()), *to);
   manifest.tokenizer = std::move(to);
 }
 

@@ -50,8 +50,10 @@ std::vector<int32_t> promptIds(const GenerateCommand &options, tw_model *model) 
   if (!options.promptIds.empty())
     return options.promptIds;
   const Tokenizer &tokenizer = tokenizerOf(model);
+  // What an encoder reads is a whole text.
+  const bool whole = tw_model_kind_of(model) == TW_MODEL_ENCODER_DECODER;
   if (!options.chat)
-    return tokenizer.encode(options.prompt, EncodeOptions{.parseSpecial = true, .addBegin = true});
+    return tokenizer.encode(options.prompt, EncodeOptions{.parseSpecial = true, .addBegin = true, .addEnd = whole});
   if (tokenizer.chatTemplate().empty())
     throw Failure(Unsupported, "the model has no chat template; leave out --chat");
   ChatInput input;

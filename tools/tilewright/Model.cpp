@@ -69,9 +69,17 @@ std::vector<float> step(tw_model *model, tw_session *session, const std::vector<
 std::vector<int32_t> tokenize(const tw_model *model, const std::string &text, bool parseSpecial) {
   std::vector<int32_t> ids(text.size() + 16);
   int64_t count = 0;
-  check(
-      tw_tokenize(model, text.data(), text.size(), parseSpecial, ids.data(), static_cast<int64_t>(ids.size()), &count),
-      "");
+  auto fill = [&] {
+    return tw_tokenize(model, text.data(), text.size(), parseSpecial, ids.data(), static_cast<int64_t>(ids.size()),
+                       &count);
+  };
+  tw_status status = fill();
+  // Normalization may make a text longer.
+  if (status == TW_EXHAUSTED && count > static_cast<int64_t>(ids.size())) {
+    ids.resize(static_cast<size_t>(count));
+    status = fill();
+  }
+  check(status, "");
   ids.resize(static_cast<size_t>(count));
   return ids;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/api/Handles.h"
+#include "runtime/tokenize/Tokenizer.h"
 #include "tools/tilewright/Model.h"
 
 #include <nlohmann/json.hpp>
@@ -36,15 +38,11 @@ void runTokenize(const TokenizeOptions &options) {
     std::cout << nlohmann::json{{"ids", ids}}.dump() << '\n';
     return;
   }
-  for (int32_t id : ids) {
-    char text[4096];
-    size_t length = 0;
-    check(tw_detokenize(model.get(), &id, 1, text, sizeof text, &length), "");
+  for (int32_t id : ids)
     std::printf("%7d  %s\n", id,
-                nlohmann::json(std::string(text, length))
+                nlohmann::json(std::string(model->model->tokenizer()->tokenBytes(id)))
                     .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                     .c_str());
-  }
 }
 
 } // namespace

@@ -284,6 +284,14 @@ TEST(Structure, Tokenizer) {
             "t.twg: tokenizer, eot_ids: found -1, wanted 0 to 2");
   EXPECT_EQ(damaged([](Tree &t) { t.tokenizer->token_types = {1}; }),
             "t.twg: tokenizer, token_types: found 1 entries, wanted 3, one for each token");
+  EXPECT_EQ(damaged([](Tree &t) { t.tokenizer->matching = {1}; }),
+            "t.twg: tokenizer, matching: found 1 entries, wanted 3, one for each token");
+  EXPECT_EQ(damaged([](Tree &t) { t.tokenizer->exact_scores = {1}; }),
+            "t.twg: tokenizer, exact_scores: found 1 entries, wanted 3, one for each token");
+  EXPECT_EQ(damaged([](Tree &t) { t.tokenizer->prefix_ids = {3}; }),
+            "t.twg: tokenizer, prefix_ids: found 3, wanted 0 to 2");
+  EXPECT_EQ(damaged([](Tree &t) { t.tokenizer->suffix_ids = {-1}; }),
+            "t.twg: tokenizer, suffix_ids: found -1, wanted 0 to 2");
   EXPECT_EQ(damaged([](Tree &t) { t.tokenizer->scores = {1, 2}; }),
             "t.twg: tokenizer, scores: found 2 entries, wanted 3, one for each token");
   EXPECT_EQ(damaged([](Tree &t) { t.tokenizer->tokens.clear(); }),

@@ -49,8 +49,9 @@ std::optional<std::string> outputOf(const nlohmann::json &entry) {
   return entry["output"].is_null() ? std::nullopt : std::optional(entry["output"].get<std::string>());
 }
 
-const char *const kTemplates[] = {"smollm2",      "llama3_like", "chatml_like",
-                                  "mistral_like", "gemma_like",  "plain_blocks"};
+const char *const kTemplates[] = {"smollm2",      "llama3_like",   "chatml_like",  "mistral_like",  "gemma_like",
+                                  "plain_blocks", "qwen3_like",    "llama31_like", "mistral3_like", "gemma3_like",
+                                  "phi3_like",    "deepseek_like", "gpt_oss_like"};
 
 } // namespace
 

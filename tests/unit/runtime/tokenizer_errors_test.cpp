@@ -38,13 +38,17 @@ void expectRefused(tw_status_code code, const std::string &message, const std::f
 TEST(TokenizerErrors, Accepted) { EXPECT_EQ(Tokenizer(small()).encode("abbab"), (std::vector<int32_t>{3, 2})); }
 
 TEST(TokenizerErrors, Kind) {
-  expectRefused(TW_UNSUPPORTED, "tokenizer: kind 'llama' is not supported; wanted 'gpt2'",
-                [](auto &d) { d.kind = "llama"; });
-  expectRefused(TW_UNSUPPORTED,
-                "tokenizer: unknown pre-tokenizer rule 'nosuch'; known rules: default, gpt-2, gpt2, smollm, starcoder, "
-                "llama-bpe, "
-                "llama3, llama-v3, qwen2",
-                [](auto &d) { d.pre = "nosuch"; });
+  expectRefused(
+      TW_UNSUPPORTED,
+      "tokenizer: kind 'llama' is not supported; wanted 'gpt2', 'bpe', 'bpe_scores', 'wordpiece', 'wordlevel' or "
+      "'unigram'",
+      [](auto &d) { d.kind = "llama"; });
+  expectRefused(
+      TW_UNSUPPORTED,
+      "tokenizer: unknown pre-tokenizer rule 'nosuch'; known rules: default, gpt-2, gpt2, phi-2, mpt, olmo, jais, "
+      "modern-bert, smollm, starcoder, refact, command-r, codeshell, llama-bpe, llama3, llama-v3, dbrx, smaug-bpe, "
+      "qwen2, stablelm2, deepseek-r1-qwen, tekken, gpt-4o, deepseek-v3",
+      [](auto &d) { d.pre = "nosuch"; });
 }
 
 TEST(TokenizerErrors, Sizes) {

@@ -85,15 +85,17 @@ TEST(Tokenizer, RoundTripsAnyBytes) {
   }
 }
 
-TEST(Tokenizer, SpecialTokensOnlyOnRequestAndLongestFirst) {
+TEST(Tokenizer, ControlTokensOnlyOnRequestAndLongestFirst) {
   const Tokenizer tokenizer(testVocabulary("smollm"));
   const int32_t end = special(tokenizer, "<|end|>"), one = special(tokenizer, "<tool>"),
                 two = special(tokenizer, "<tool><tool>");
   EXPECT_EQ(tokenizer.encode("<|end|><|end|>", true), (Ids{end, end}));
   EXPECT_EQ(tokenizer.encode("<tool><tool><tool>", true), (Ids{two, one}));
-  for (const std::string text : {"<|end|>", "x<|end|>y", "<tool>", "<tool><tool>", "<s>", "    "})
+  for (const std::string text : {"<|end|>", "x<|end|>y", "<s>", "</s>"})
     for (int32_t id : tokenizer.encode(text, false))
       EXPECT_EQ(tokenizer.tokenType(id), TokenType::Normal) << text;
+  // User-defined tokens are pieces of ordinary text.
+  EXPECT_EQ(tokenizer.encode("<tool><tool><tool>", false), (Ids{two, one}));
   EXPECT_EQ(tokenizer.findSpecial("<|end|> "), std::nullopt);
   EXPECT_EQ(tokenizer.findSpecial("the"), std::nullopt);
 }
