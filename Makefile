@@ -47,8 +47,9 @@ bench: build model ## measure this build on the small model
 format: ## format C++ sources in place
 	@$(STEP) "Formatting" tools/format
 
-docs: setup $(BUILD)/build.ninja ## regenerate docs/dialects from the dialect definitions
+docs: setup $(BUILD)/build.ninja ## regenerate docs/dialects and docs/families from the definitions of dialects and families
 	@$(STEP) "Writing docs/dialects" ninja -C $(BUILD) tilewright_dialect_docs_update
+	@$(STEP) "Writing docs/families" python3 tests/docs/family_docs.py . --update
 
 install: build ## install into PREFIX (default /usr/local)
 	@$(STEP) "Installing into $(PREFIX)" cmake --install $(BUILD) --prefix $(PREFIX)

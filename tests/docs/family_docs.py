@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""family_docs.py ROOT [--update]: compares docs/families with what frontend/families says, or writes it anew.
+
+A page for each family: which models are of it, the fields and keys that are read with their defaults and limits, what has no influence, and
+what the family chooses of its forms.
+"""
+import json
+import os
+import sys
+
+
+def overlay(under, over):
+    """As frontend/import/Forms.h has it."""
+    for key, value in over.items():
+        own = under.get(key)
+        if isinstance(own, dict) and isinstance(value, dict):
+            overlay(own, value)
+        elif isinstance(own, list) and isinstance(value, list):
+            for entry in value:
+                name = entry.get("name") if isinstance(entry, dict) else None
+                same = [i for i, e in enumerate(own) if name and isinstance(e, dict) and e.get("name") == name]
+                if same:
+                    own[same[0]] = entry
+                else:
+                    own.append(entry)
+        else:
+            under[key] = value
+    return under
+
+
+def read(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def code(text):
+    return "`" + str(text).replace("|", "\\|") + "`"
+
+
+def keys(parameter, kind, prefix):
+    found = parameter.get(kind, [])
+    return [key.replace("{prefix}", prefix) for key in ([found] if isinstance(found, str) else found)]
+
+
+def literal(value):
+    return json.dumps(value) if not isinstance(value, str) else value.removeprefix("=")
+
+
+def limits(parameter, kind):
+    parts = []
+    default = parameter.get("default")
+    default = default.get(kind) if isinstance(default, dict) else default
+    if default is not None:
+        parts.append("default " + code(literal(default)))
+    if "null" in parameter:
+        parts.append("null means " + code(literal(parameter["null"])))
+    for word, key in (("at least", "min"), ("at most", "max"), ("above", "above")):
+        if key in parameter:
+            parts.append(f"{word} {parameter[key]}")
+    if "allowed" in parameter:
+        parts.append("one of " + ", ".join(code(json.dumps(value)) for value in parameter["allowed"]))
+    if "about" in parameter:
+        parts.append(parameter["about"])
+    return "; ".join(parts)
+
+
+def page(family, forms):
+    whole = {}
+    for name in family.get("forms", []):
+        overlay(whole, json.loads(json.dumps(forms[name])))
+    overlay(whole, json.loads(json.dumps(family)))
+    gguf, config = whole.get("gguf", {}), whole.get("config", {})
+    prefix = gguf.get("prefix", "")
+    lines = ["<!-- SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception -->", "<!-- Made of frontend/families by `make docs`. -->",
+             f"# {family['family']}", "", family["about"], "", f"Source: {family['source']}", ""]
+    if config.get("model_types"):
+        lines += [f"`config.json`: model_type {', '.join(map(code, config['model_types']))}, "
+                  f"architectures {', '.join(map(code, config['architectures']))}.", ""]
+    if gguf.get("architectures"):
+        lines += [f"GGUF: general.architecture {', '.join(map(code, gguf['architectures']))}.", ""]
+    for title, kind, wanted in (("Fields of config.json", "config", config.get("model_types")), ("Keys of GGUF files", "gguf", gguf.get("architectures"))):
+        if not wanted:
+            continue
+        lines += [f"## {title}", "", "| field | type | |" if kind == "config" else "| key | type | |", "|---|---|---|"]
+        for parameter in whole["parameters"]:
+            names = keys(parameter, kind, prefix)
+            if kind == "gguf" and "gguf_count" in parameter:
+                names.append(parameter["gguf_count"])
+            if names:
+                lines.append(f"| {', '.join(map(code, names))} | {parameter['type']} | {limits(parameter, kind)} |")
+        ignored = sorted(set(whole[kind].get("ignored", [])) - {"architectures", "model_type"})
+        lines += ["", "Without influence: " + ", ".join(map(code, ignored)) + ".", ""] if ignored else [""]
+    options = whole.get("options", {})
+    if options:
+        lines += ["## What it chooses of its forms", "", f"Forms: {', '.join(map(code, family['forms']))} ([families.md](../families.md)).", "",
+                  "| option | value |", "|---|---|"]
+        lines += [f"| {code(name)} | {code(literal(value))} |" for name, value in sorted(options.items())]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main():
+    root, update = sys.argv[1], sys.argv[2:] == ["--update"]
+    source, target = os.path.join(root, "frontend", "families"), os.path.join(root, "docs", "families")
+    forms = {name[:-5]: read(os.path.join(source, "forms", name)) for name in sorted(os.listdir(os.path.join(source, "forms")))}
+    pages = {}
+    for name in sorted(os.listdir(source)):
+        if name.endswith(".json") and name != "gguf-types.json":
+            family = read(os.path.join(source, name))
+            pages[family["family"] + ".md"] = page(family, forms)
+    stale = 0
+    present = set(os.listdir(target)) if os.path.isdir(target) else set()
+    if update:
+        os.makedirs(target, exist_ok=True)
+    for name, wanted in pages.items():
+        path = os.path.join(target, name)
+        found = None
+        if name in present:
+            with open(path) as file:
+                found = file.read()
+        if found == wanted:
+            continue
+        if update:
+            with open(path, "w") as file:
+                file.write(wanted)
+            print(f"wrote docs/families/{name}")
+        else:
+            stale += 1
+            print(f"docs/families/{name}: error: {'missing' if found is None else 'stale'}; `make docs` writes it anew")
+    for name in sorted(present - set(pages)):
+        if update:
+            os.remove(os.path.join(target, name))
+        else:
+            stale += 1
+            print(f"docs/families/{name}: error: no family has this name; `make docs` removes it")
+    if not update:
+        print(f"{stale} stale pages")
+    sys.exit(1 if stale else 0)
+
+
+main()
