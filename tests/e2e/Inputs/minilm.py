@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """all-MiniLM-L6-v2's vectors of sentences against Transformers' in f64.
 
-minilm.py GOLDEN TILEWRIGHT ARTIFACT SCRATCH    the sentences' token ids; from these: hidden rows, which are pooled and
-normalised here
+minilm.py GOLDEN TILEWRIGHT ARTIFACT SCRATCH    from texts: token ids, and vectors as `run --text` makes them; from token ids:
+hidden rows, which are pooled and normalised here
 """
 import json
 import math
@@ -19,20 +19,32 @@ golden, tilewright, artifact, scratch = sys.argv[1:5]
 reference = Case(os.path.join(golden, "minilm", "reference.safetensors"))
 batch, length = shape = reference.entries["input_ids"]["shape"]
 ids, mask = ([int(x) for x in reference.values(name)] for name in ("input_ids", "attention_mask"))
-for b, sentence in enumerate(json.load(open(os.path.join(golden, "minilm", "sentences.json")))):
+sentences = json.load(open(os.path.join(golden, "minilm", "sentences.json")))
+wanted = list(reference.values("embeddings"))
+width = len(wanted) // batch
+
+
+def tell(*words):
+    return json.loads(subprocess.run([tilewright, *words, "--json"], check=True, capture_output=True).stdout)
+
+
+for b, sentence in enumerate(sentences):
     path = os.path.join(scratch, "sentence.txt")
     with open(path, "w", encoding="utf-8") as text:
         text.write(sentence)
-    found = json.loads(subprocess.run([tilewright, "tokenize", artifact, "--file", path, "--json"], check=True, capture_output=True).stdout)["ids"]
-    expected = [ids[b * length + t] for t in range(length) if mask[b * length + t]]
+    found, expected = tell("tokenize", artifact, "--file", path)["ids"], [ids[b * length + t] for t in range(length) if mask[b * length + t]]
     if found != expected:
         sys.exit(f"sentence {b}: {found}, wanted {expected}")
+vectors = tell("run", artifact, "--pool", "mean", "--normalize", *(word for s in sentences for word in ("--text", s)))["embeddings"]
+worst = max(abs(x - wanted[b * width + e]) for b in range(batch) for e, x in enumerate(vectors[b]))
+print(f"{len(vectors)} texts, largest difference {worst:.3g}")
+if worst > 1e-5:
+    sys.exit(1)
 save(os.path.join(scratch, "in.safetensors"), {"input_ids": ("I64", shape, ids), "attention_mask": ("I64", shape, mask)})
 files = ["--inputs", os.path.join(scratch, "in.safetensors"), "--outputs", os.path.join(scratch, "out.safetensors")]
 subprocess.run([tilewright, "run", artifact, *files], check=True)
 out = Case(os.path.join(scratch, "out.safetensors"))
-width, rows = out.entries["hidden"]["shape"][2], list(out.values("hidden"))
-wanted = list(reference.values("embeddings"))
+rows = list(out.values("hidden"))
 worst = 0
 for b in range(batch):
     shown = [t for t in range(length) if mask[b * length + t]]
