@@ -42,6 +42,7 @@ struct CompileOptions {
   std::string trace;     ///< file for a trace of passes and stages, JSON
   std::vector<std::string> plugins;
   int threads = 0;
+  bool isolate = false; ///< in a child process; with `output` only
   bool quiet = false;
 };
 int compileModel(const CompileOptions &options);
@@ -57,7 +58,7 @@ struct PtxOptions {
 int writePtx(const PtxOptions &options);
 
 struct ExportOptions {
-  std::string input; ///< .twg or .gguf
+  std::string input; ///< .twg, .gguf, or a folder with a config.json
   std::string weightsDir;
   std::string output; ///< safetensors file
   std::string dtype;  ///< "f32", "f16" or "bf16"; empty: each weight's own where the format has it, else f32

@@ -16,12 +16,16 @@
 #include "passes/api/Receipts.h"
 #include "runtime/api/abi.h"
 
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 
+#include <cstring>
 #include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace mlir;
 
@@ -265,7 +269,33 @@ int compileTraced(Session &session, const CompileOptions &options) {
 
 } // namespace
 
+/// A fault inside a plugin or LLVM is then an error of this process, which goes on to say so, and nothing is left
+/// behind.
+static int compileInChild(CompileOptions options) {
+  options.isolate = false;
+  const pid_t child = fork(); // before any thread is there
+  if (child < 0)
+    return report(llvm::errorCodeToError(llvm::errnoAsErrorCode()), WorkFailed);
+  if (child == 0) {
+    const int code = compileModel(options);
+    llvm::outs().flush();
+    _exit(code);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      return report(llvm::errorCodeToError(llvm::errnoAsErrorCode()), WorkFailed);
+  if (WIFEXITED(status))
+    return WEXITSTATUS(status);
+  OutputFolder::removeLeftOf(child, options.output);
+  return report(llvm::createStringError("the compilation was ended by signal " + llvm::Twine(WTERMSIG(status)) + " (" +
+                                        strsignal(WTERMSIG(status)) + "); nothing was written"),
+                WorkFailed);
+}
+
 int compileModel(const CompileOptions &options) {
+  if (options.isolate)
+    return compileInChild(options);
   if (int code = checkDumpStage(options.dumpAfter))
     return code;
   Session session(options.plugins, options.threads);

@@ -16,12 +16,20 @@ static std::string withoutSlash(std::string path) {
   return path;
 }
 
+static std::string temporaryName(const std::string &path, int process) {
+  return path + ".tmp" + std::to_string(process);
+}
+
+void OutputFolder::removeLeftOf(int process, const std::string &path) {
+  fs::remove_directories(temporaryName(withoutSlash(path), process));
+}
+
 llvm::Expected<OutputFolder> OutputFolder::create(const std::string &given) {
   std::string path = withoutSlash(given);
   llvm::StringRef parent = llvm::sys::path::parent_path(path);
   if (!parent.empty() && !fs::is_directory(parent))
     return llvm::createStringError("'" + path + "' cannot be written: there is no folder '" + parent + "'");
-  std::string temporary = path + ".tmp" + std::to_string(llvm::sys::Process::getProcessId());
+  std::string temporary = temporaryName(path, static_cast<int>(llvm::sys::Process::getProcessId()));
   if (std::error_code error = fs::create_directory(temporary, /*IgnoreExisting=*/false))
     return llvm::createStringError("'" + path + "' cannot be written: " + error.message());
   return OutputFolder(std::move(path), std::move(temporary));

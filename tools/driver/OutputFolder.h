@@ -16,6 +16,9 @@ public:
   OutputFolder &operator=(OutputFolder &&) = delete;
   ~OutputFolder(); ///< removes what was not committed
 
+  /// Removes what a process that did not end by itself has left of the folder it made for `path`.
+  static void removeLeftOf(int process, const std::string &path);
+
   std::string file(const std::string &name) const { return temporary + "/" + name; }
   /// Gives the folder its name; an artifact that stood there is replaced, anything else refused.
   llvm::Error commit();

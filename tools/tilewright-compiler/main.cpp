@@ -102,6 +102,11 @@ int main(int argc, char **argv) {
                       "chrome://tracing");
   command->add_option("--threads", compile.threads, "Threads to compile with (default: all)")
       ->check(CLI::Range(1, 1024));
+  command
+      ->add_flag("--isolate", compile.isolate,
+                 "Compile in a child process: if a plugin or code generation crashes, that is an error, and nothing is "
+                 "left behind")
+      ->excludes("--cache");
   command->add_flag("--quiet", compile.quiet, "No progress");
   addWeightsDir(*command, compile.weightsDir);
   addPlugins(*command, compile.plugins);
@@ -115,7 +120,7 @@ int main(int argc, char **argv) {
 
   ExportOptions exported;
   command = app.add_subcommand("export", "Write a graph's weights as a safetensors file");
-  command->add_option("model", exported.input, ".twg or .gguf file")->required();
+  command->add_option("model", exported.input, ".twg or .gguf file, or a folder with a config.json")->required();
   command->add_option("-o,--output", exported.output, "Safetensors file to write")->required();
   command
       ->add_option(

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -90,6 +91,9 @@ int main(int argc, char **argv) {
   } catch (const SafetensorsError &error) {
     std::fprintf(stderr, "tilewright: error: %s\n", error.what());
     return BadInput;
+  } catch (const std::bad_alloc &) {
+    std::fprintf(stderr, "tilewright: error: out of memory\n");
+    return Resources;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "tilewright: error: %s\n", error.what());
     return WorkFailed;
