@@ -10,6 +10,7 @@
 #include "tools/safetensors/Safetensors.h"
 
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -121,11 +122,18 @@ llvm::Expected<TensorSource> sourceOf(ml_program::GlobalOp global, const std::fu
 bool isSourceOf(const std::string &path, const GraphFile &graph, const std::string &weightsDir) {
   if (llvm::sys::fs::equivalent(path, graph.path()))
     return true;
-  for (const graph::Weight *weight : elements(graph.graph().weights()))
+  llvm::StringSet<> files;
+  for (const graph::Weight *weight : elements(graph.graph().weights())) {
+    files.insert(text(weight->file()));
+    for (const graph::WeightPart *part : elements(weight->parts()))
+      files.insert(text(part->file()));
+  }
+  files.erase(""); // of weights in the graph itself
+  for (StringRef name : files.keys())
     for (StringRef folder : {StringRef(weightsDir), llvm::sys::path::parent_path(graph.path())}) {
       llvm::SmallString<256> file(folder);
-      llvm::sys::path::append(file, text(weight->file()));
-      if (weight->file() && llvm::sys::fs::equivalent(path, file))
+      llvm::sys::path::append(file, name);
+      if (llvm::sys::fs::equivalent(path, file))
         return true;
     }
   return false;
