@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `tilewright import`: a model file becomes a graph file.
 #include "frontend/graph/AtomicFile.h"
+#include "frontend/graph/graph_generated.h"
 #include "frontend/import/ImportModel.h"
 #include "tools/driver/Commands.h"
 #include "tools/driver/Diagnostics.h"
 #include "tools/driver/QuantizeGraph.h"
 #include "tools/driver/Session.h"
+#include "tools/driver/text/GraphText.h"
 
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -15,6 +17,15 @@ namespace tilewright::driver {
 static void printNotes(const std::vector<std::string> &notes) {
   for (const std::string &note : notes)
     llvm::errs() << "tilewright: note: " << note << "\n";
+}
+
+/// Whether the runtime understands the tokenizer shows when it is made; a model works without one, by token ids.
+static void noteUnusableTokenizer(const ImportResult &imported) {
+  const graph::Tokenizer *tokenizer = graph::GetGraph(imported.bytes.data())->tokenizer();
+  GraphText text;
+  std::string problem;
+  if (tokenizer && !text.open(tokenizer, problem))
+    printNotes({"the model will take token ids, and no text: " + problem});
 }
 
 /// The imported graph with its weights in another type, in a file of their own; an exit code.
@@ -51,6 +62,7 @@ int importModel(const ImportOptions &options) {
   if (!result)
     return report(result.takeError(), BadInput);
   printNotes(result->notes);
+  noteUnusableTokenizer(*result);
   if (!options.quantize.empty())
     return quantize(options, *result, graphPath);
   if (int code = report(writeFileAtomically(options.output, result->bytes), WorkFailed))
