@@ -66,6 +66,7 @@ private:
       keys = known(op.getLatent().getType().getDimSize(1));
     }
     FormCosts costs = costsOf(op, queries, keys);
+    const bool quantised = !isa<FloatType>(op.getUpWeight().getType().getElementType());
     StringRef form = op.getForm();
     std::string reason = "as its attribute says";
     if (op.isRagged()) {
@@ -73,9 +74,11 @@ private:
       reason =
           llvm::formatv("the state keeps {0} numbers a token, and expanded keys would be made again for each {1} rows",
                         op.rank() + op.ropeDim(), queries);
-    } else if (!isa<FloatType>(op.getUpWeight().getType().getElementType())) {
+      if (quantised)
+        reason += "; the quantised up-projection is decoded in each step, being read in both directions";
+    } else if (form == "auto" && quantised) {
       form = "expanded";
-      reason = "the up-projection is quantised, and the absorbed form would read it in both directions";
+      reason = "the up-projection is quantised, and the absorbed form would decode it, to read it in both directions";
     } else if (form == "auto") {
       bool absorb = costs.absorbed.total() < costs.expanded.total();
       form = absorb ? "absorbed" : "expanded";

@@ -134,10 +134,6 @@ LogicalResult AttentionOp::verify() {
         "wants either a latent and a rotary key, or state, row_start, kv_len and positions without a mask");
   if (failed(checkShapes(*this)) || failed(dense ? checkDense(*this) : checkRagged(*this)))
     return failure();
-  if ((ragged || getForm() == "absorbed") && !isa<FloatType>(getUpWeight().getType().getElementType())) // (C5)
-    return emitOpError(
-               "wants an up-projection of floats in the absorbed form, which reads it in both directions; found ")
-           << getUpWeight().getType();
   if (getScale() && !getScale()->isFinite()) // (C6)
     return emitOpError("wants a finite scale");
   if (getWindow() && (*getWindow() < 1 || getCausal() == "none")) // (C7)

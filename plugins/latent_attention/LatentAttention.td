@@ -51,8 +51,8 @@ def LatentAttention_AttentionOp : Op<LatentAttention_Dialect, "attention", [Pure
     and `T H (2 rank + R)` numbers; each reads the latents and the up-projection. A length that is not known counts as 1024. One query is
     absorbed, a long prefill expanded; the receipt has the figures.
 
-    The absorbed form reads the up-projection in both directions, so a quantised one, packed for one of them, is for the expanded
-    form alone.
+    The absorbed form reads the up-projection in both directions, and a quantised one is packed for one of them: it is decoded in
+    front, in each step, which is why `auto` leaves the dense form of a quantised one expanded.
 
     Operands are dense, q_nope `[B,H,T,Dn]`, q_rope `[B,H,T,R]`, c `[B,S,rank]`, r `[B,S,R]`, with result `[B,H,T,Dv]`; or ragged over
     a state, q_nope `[N,H,Dn]`, q_rope `[N,H,R]`, and a state of one buffer `[tokens,1,rank+R]` whose rows are c and behind it r (what
@@ -73,7 +73,7 @@ def LatentAttention_AttentionOp : Op<LatentAttention_Dialect, "attention", [Pure
     - (C2) shapes as above, with static H, Dn, R, Dv and rank of at least 1; dense: B static, or T and S.
     - (C3) the up-projection is [H * (Dn + Dv), rank], of floats or of a storage type whose blocks divide the rank.
     - (C4) the state has one buffer [tokens, 1, rank + R].
-    - (C5) the expanded form is not for a state; the absorbed form, a state's, wants an up-projection of floats.
+    - (C5) the expanded form is not for a state.
     - (C6) scale, if given, is finite.
     - (C7) a window is at least 1 and goes with a `causal` other than `none`; `start` is not for a state.
     - (C8) the mask is as in `tw.attention`.

@@ -61,20 +61,32 @@ Value expanded(ImplicitLocOpBuilder &b, AttentionOp op) {
   return tw::attention(b, query, key, tw::slice(b, both, 3, nope, op.valueDim()), optionsOf(op));
 }
 
+/// The up-projection as floats, which products may read along rows and along columns: blocks of a storage type are
+/// packed for the latter alone.
+Value upOfFloats(ImplicitLocOpBuilder &b, AttentionOp op) {
+  RankedTensorType type = op.getUpWeight().getType();
+  if (isa<FloatType>(type.getElementType()))
+    return op.getUpWeight();
+  auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(type.getDimSize(0))));
+  auto ids = DenseElementsAttr::get(RankedTensorType::get({type.getDimSize(0)}, b.getI32Type()), ArrayRef(numbers));
+  Value rows = tw::ConstantOp::create(b, ids.getType(), ids);
+  return tw::GatherOp::create(b, type.clone(b.getF32Type()), op.getUpWeight(), rows);
+}
+
 Value absorbed(ImplicitLocOpBuilder &b, AttentionOp op) {
   int64_t heads = op.heads(), nope = op.nopeDim();
   Type element = op.getType().getElementType();
-  Value toLatents = partOfUp(b, op.getUpWeight(), heads, 0, nope, element);
+  Value up = upOfFloats(b, op), toLatents = partOfUp(b, up, heads, 0, nope, element);
   Value query = tw::concat(b, 3, {byHeads(b, op.getQNope(), toLatents, false), op.getQRope()});
   Value key = tw::unsqueeze(b, tw::concat(b, 2, {op.getLatent(), op.getKRope()}), 1);
   Value sums = tw::attention(b, query, key, tw::unsqueeze(b, op.getLatent(), 1), optionsOf(op));
-  return byHeads(b, sums, partOfUp(b, op.getUpWeight(), heads, nope, op.valueDim(), element), true);
+  return byHeads(b, sums, partOfUp(b, up, heads, nope, op.valueDim(), element), true);
 }
 
 Value overState(ImplicitLocOpBuilder &b, AttentionOp op) {
   RankedTensorType rows = op.getQNope().getType();
   auto latents = rows.clone({rows.getDimSize(0), op.heads(), op.rank()});
-  Value query = AbsorbOp::create(b, latents, "key", op.getQNope(), op.getUpWeight());
+  Value up = upOfFloats(b, op), query = AbsorbOp::create(b, latents, "key", op.getQNope(), up);
   query = tw::concat(b, 2, {query, op.getQRope()});
   auto sums = tw::AttentionOp::create(b, latents, query, Value(), Value(), op.scaleOrDefault());
   sums.getStateMutable().assign(op.getState());
@@ -83,7 +95,7 @@ Value overState(ImplicitLocOpBuilder &b, AttentionOp op) {
   sums.getPositionsMutable().assign(op.getPositions());
   sums.setCausalAttr(op.getCausalAttr());
   sums.setWindowAttr(op.getWindowAttr());
-  return AbsorbOp::create(b, op.getType(), "value", sums.getResult(), op.getUpWeight());
+  return AbsorbOp::create(b, op.getType(), "value", sums.getResult(), up);
 }
 
 } // namespace

@@ -68,6 +68,32 @@ func.func @ragged(%qn: tensor<?x2x3xf32>, %qr: tensor<?x2x2xf32>, %w: tensor<16x
 
 // -----
 
+// REQUIRES: plugin-quantization
+ml_program.global private @w(#ml_program.extern : tensor<16x32x!quantization.q8_0>) : tensor<16x32x!quantization.q8_0>
+func.func @quantised_absorbed(%qn: tensor<2x2x7x3xf32>, %qr: tensor<2x2x7x2xf32>, %c: tensor<2x6x32xf32>, %k: tensor<2x6x2xf32>)
+    -> tensor<2x2x7x5xf32> {
+  %w = ml_program.global_load_const @w : tensor<16x32x!quantization.q8_0>
+  %o = latent_attention.attention query(%qn, %qr : tensor<2x2x7x3xf32>, tensor<2x2x7x2xf32>) up(%w : tensor<16x32x!quantization.q8_0>)
+      latent(%c, %k : tensor<2x6x32xf32>, tensor<2x6x2xf32>) {form = "absorbed"} -> tensor<2x2x7x5xf32>
+  return %o : tensor<2x2x7x5xf32>
+}
+
+// -----
+
+// REQUIRES: plugin-quantization
+ml_program.global private @w(#ml_program.extern : tensor<16x32x!quantization.q8_0>) : tensor<16x32x!quantization.q8_0>
+func.func @quantised_ragged(%qn: tensor<?x2x3xf32>, %qr: tensor<?x2x2xf32>, %ck: tensor<?x1x34xf32>, %s: !tw.state<tensor<?x1x34xf32>>,
+    %r: tensor<?xi32> {tw.symbols = ["B+1"], check.input = "offsets N"}, %l: tensor<?xi32> {tw.symbols = ["B"], check.input = "lengths 4"},
+    %p: tensor<?xi32> {check.input = "positions 4"}) -> tensor<?x2x5xf32> {
+  %w = ml_program.global_load_const @w : tensor<16x32x!quantization.q8_0>
+  %t = tw.append %s, %r, %ck : !tw.state<tensor<?x1x34xf32>>, tensor<?xi32>, tensor<?x1x34xf32>
+  %o = latent_attention.attention query(%qn, %qr : tensor<?x2x3xf32>, tensor<?x2x2xf32>) up(%w : tensor<16x32x!quantization.q8_0>)
+      state(%t : !tw.state<tensor<?x1x34xf32>>) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>) positions(%p : tensor<?xi32>) {causal = "end"} -> tensor<?x2x5xf32>
+  return %o : tensor<?x2x5xf32>
+}
+
+// -----
+
 func.func @absorb(%q: tensor<?x3x5xf32>, %w: tensor<24x130xf32>) -> tensor<?x3x130xf32> {
   %y = latent_attention.absorb "key" %q, %w : tensor<?x3x5xf32>, tensor<24x130xf32> -> tensor<?x3x130xf32>
   return %y : tensor<?x3x130xf32>
@@ -471,15 +497,5 @@ func.func @attention_c3_element(%qn: tensor<2x2x7x3xf32>, %qr: tensor<2x2x7x2xf3
   // expected-error@below {{wants an up-projection of floats, or of a storage type whose blocks divide its 4 columns, found 'tensor<16x4xi8>'}}
   %o = latent_attention.attention query(%qn, %qr : tensor<2x2x7x3xf32>, tensor<2x2x7x2xf32>) up(%w : tensor<16x4xi8>)
       latent(%c, %k : tensor<2x6x4xf32>, tensor<2x6x2xf32>) -> tensor<2x2x7x5xf32>
-  return
-}
-
-// -----
-
-// REQUIRES: plugin-quantization
-func.func @attention_c5_quantised(%qn: tensor<2x2x7x3xf32>, %qr: tensor<2x2x7x2xf32>, %w: tensor<16x32x!quantization.q8_0>, %c: tensor<2x6x32xf32>, %k: tensor<2x6x2xf32>) {
-  // expected-error@below {{wants an up-projection of floats in the absorbed form, which reads it in both directions; found}}
-  %o = latent_attention.attention query(%qn, %qr : tensor<2x2x7x3xf32>, tensor<2x2x7x2xf32>) up(%w : tensor<16x32x!quantization.q8_0>)
-      latent(%c, %k : tensor<2x6x32xf32>, tensor<2x6x2xf32>) {form = "absorbed"} -> tensor<2x2x7x5xf32>
   return
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attention of low rank: what compiled steps compute over a cache of latents, against keys and values of all heads made
 // from them in plain arithmetic.
+#include "backends/reference/Interpreter.h"
 #include "tests/unit/kernels/Batch.h"
 #include "tests/unit/kernels/Inputs.h"
 #include "tests/unit/kernels/ProgramRunner.h"
+#include "tools/functions/SteppedFunction.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace tilewright;
 using namespace tilewright::test;
@@ -141,6 +144,69 @@ TEST_P(LatentAttention, StepsOverLatentsEqualExpandedKeysAndValues) {
   for (int64_t i = 0; i < elements; ++i)
     held += paired ? pool.as<uint16_t>()[i] != 0x7fc0 : !std::isnan(pool.as<float>()[i]);
   EXPECT_EQ(held, tokens * (paired ? (s.cached() + 1) / 2 * 2 : s.cached()));
+}
+
+namespace {
+/// Bytes of a weight of 32 rows of one block: a scale of f16, then bytes.
+class UpProjection : public reference::WeightProvider {
+public:
+  llvm::Expected<llvm::ArrayRef<uint8_t>> bytes(mlir::ml_program::GlobalOp) override {
+    for (int64_t row = static_cast<int64_t>(stored.size()) / 34; row < 32; ++row) {
+      stored.insert(stored.end(), {0, 0x20}); // 1 / 128
+      for (int64_t i = 0; i < 32; ++i)
+        stored.push_back(static_cast<uint8_t>(row * 37 + i * 101 + row * i));
+    }
+    return llvm::ArrayRef<uint8_t>(stored);
+  }
+
+private:
+  std::vector<uint8_t> stored;
+};
+} // namespace
+
+TEST(LatentAttentionQuantised, StepsOverLatentsAgreeWithTheInterpreter) {
+  const std::string text = inputText("latent-attention-quantised.mlir");
+  if (!hasDialects(text))
+    GTEST_SKIP() << "a plugin of the program is not built";
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
+  ASSERT_TRUE(module);
+  UpProjection weights, others;
+  auto interpreter = reference::Interpreter::create(*module, weights, reference::Precision::F64);
+  auto compiled = SteppedFunction::create(*module, "step", host().stages, others, 4);
+  ASSERT_TRUE(succeeded(interpreter) && succeeded(compiled));
+  reference::RunValue state = reference::StateHandle{};
+  std::mt19937 random(5);
+  int64_t length = 0;
+  for (int64_t rows : {70, 1, 5, 60}) {
+    std::vector<reference::Tensor> in;
+    for (const std::vector<int64_t> &shape :
+         std::vector<std::vector<int64_t>>{{rows, 4, 3}, {rows, 4, 2}, {rows, 1, 34}}) {
+      in.push_back(reference::Tensor::floats(shape));
+      for (double &number : in.back().reals)
+        number = static_cast<double>(random() % 65) / 32 - 1;
+    }
+    auto integers = [&](std::vector<int64_t> numbers) {
+      in.push_back(reference::Tensor::ints({static_cast<int64_t>(numbers.size())}));
+      in.back().integers = std::move(numbers);
+    };
+    std::vector<int64_t> positions(rows);
+    std::iota(positions.begin(), positions.end(), length);
+    integers({0, rows});
+    integers({length + rows});
+    integers(positions);
+    std::vector<reference::RunValue> values(in.begin(), in.end());
+    values.push_back(state);
+    in.push_back({});
+    auto wanted = (*interpreter)->run("step", values);
+    auto found = (*compiled)->run(in, {0, rows});
+    ASSERT_TRUE(succeeded(wanted) && succeeded(found));
+    state = wanted->back();
+    const auto &want = std::get<reference::Tensor>(wanted->front());
+    ASSERT_EQ(found->front().shape, want.shape);
+    for (size_t i = 0; i < want.reals.size(); ++i)
+      ASSERT_NEAR(found->front().reals[i], want.reals[i], 1e-4) << rows << " rows behind " << length << ", " << i;
+    length += rows;
+  }
 }
 
 // All sizes of the first differ, so that none is taken for another.
