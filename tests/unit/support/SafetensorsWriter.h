@@ -40,7 +40,11 @@ public:
     at += bytes;
     return *this;
   }
-  std::vector<uint8_t> finish() const { return safetensorsOf("{" + entries + "}", at); }
+  std::vector<uint8_t> finish() const {
+    std::string header = "{" + entries + "}";
+    header.resize((header.size() + 7) / 8 * 8, ' '); // data are aligned to what they hold
+    return safetensorsOf(header, at);
+  }
 
 private:
   std::string entries;
