@@ -102,6 +102,9 @@ static Error verifyWeightEntry(const graph::Weight &weight, StringRef file, uint
   if (length == 0 || (elementBytes && length != *wanted))
     return badInput(place + ", length: found " + Twine(length) + " bytes, wanted " +
                     (elementBytes ? Twine(*wanted) + " for " + spell(*weight.type()) : Twine("at least 1")));
+  if (weight.transposed() && sizeOf(weight.parts()) > 1 && shape.size() == 2)
+    return badInput(place + ", transposed: found " + Twine(weight.parts()->size()) + " parts of the matrix " +
+                    spell(*weight.type()) + ", wanted parts of whole matrices");
   if (weight.transposed() && (shape.size() < 2 || !elementBytes || weight.row_permutation() || weight.inline_data()))
     return badInput(place +
                     ", transposed: wanted at least two dimensions, a builtin element type, and neither inline bytes "

@@ -117,6 +117,8 @@ TEST_F(StoredWeights, WhatIsRefused) {
       "folder or --weights-dir");
   EXPECT_EQ(verdict(load(Tensor{"f32", {2, 3}}, {extent(0, 12), {"w.bin", 88, 12, 0}}, false)),
             "weight 'w': found offset 88 and length 12, wanted an extent within the 96 bytes of 'w.bin'");
+  EXPECT_EQ(verdict(load(Tensor{"f16", {4, 3}}, {extent(0, 12), extent(12, 12)}, true)),
+            "weight 'w', transposed: found 2 parts of the matrix f16[4, 3], wanted parts of whole matrices");
   EXPECT_EQ(
       verdict(load(Tensor{"f32", {6}}, {extent(0, 24)}, true)),
       "weight 'w', transposed: wanted at least two dimensions, a builtin element type, and neither inline bytes nor a "
