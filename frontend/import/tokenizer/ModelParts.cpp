@@ -170,7 +170,8 @@ void readAddedToken(const json::Object &entry, std::string place, int64_t id, Dr
     if (fields.boolean(key, key == StringRef("normalized") && !special))
       matching |= static_cast<uint8_t>(bit);
   graph::TokenizerT &out = draft.out;
-  const size_t most = 2 * out.tokens.size() + 65536;
+  // In proportion to the tokens that are named, not to the ids: or each token could double what the next may claim.
+  const size_t most = 2 * static_cast<size_t>(draft.ids.size()) + 65536;
   if (id < 0 || static_cast<uint64_t>(id) >= most)
     return problems.bad(fields.place("id"), "found " + Twine(id) + ", wanted 0 to " + Twine(most - 1));
   if (content.empty())

@@ -144,6 +144,11 @@ TEST(TokenizerJson, BadVocabularies) {
                                            "  post_processor.single[0]: token '<s>' does not have the id 4");
   EXPECT_EQ(with("/added_tokens/0/content", "c"), "t.json\n  added_tokens[0]: 'c' has the id 4 here, and 3 elsewhere\n"
                                                   "  post_processor.single[0]: token '<s>' does not have the id 4");
+  nlohmann::json growing = small();
+  for (int64_t id : {65545, 196626, 458788})
+    growing["added_tokens"].push_back({{"id", id}, {"content", "<" + std::to_string(id) + ">"}});
+  EXPECT_EQ(verdict(growing), "t.json\n  added_tokens[2].id: found 196626, wanted 0 to 65547\n"
+                              "  added_tokens[3].id: found 458788, wanted 0 to 65547");
   EXPECT_EQ(with("/post_processor/special_tokens/<s>/ids/0", 3),
             "t.json: post_processor.single[0]: token '<s>' does not have the id 3");
   EXPECT_EQ(with("/model", nullptr), "t.json\n  model: not found, wanted an object\n"
