@@ -2,12 +2,12 @@
 #include "frontend/import/TensorFinder.h"
 
 #include "frontend/graph/Errors.h"
+#include "frontend/graph/Types.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-#include <functional>
-#include <numeric>
+#include <algorithm>
 
 using namespace llvm;
 
@@ -73,8 +73,10 @@ bool TensorFinder::check(const SourceTensor *tensor, const std::string &name, Ar
     return false;
   }
   if (tensor->element.empty()) {
-    ++unsupportedCount;
-    problems.push_back("unsupported quantisation " + tensor->storage + " of tensor " + name);
+    if (first) {
+      ++unsupportedCount;
+      problems.push_back("unsupported quantisation " + tensor->storage + " of tensor " + name);
+    }
     return false;
   }
   return true;
@@ -94,6 +96,11 @@ Error TensorFinder::find(const WeightRule &rule, const Scope &scope, BoundWeight
                      : badInput("family " + quoted(family.name) + ": weight " + quoted(rule.name) +
                                 " has no tensor in this kind of file");
   std::vector<std::string> storedDims = place->stored.empty() ? rule.shape : place->stored;
+  const size_t rank = (place->transposed ? 2 : 0) + (place->of.empty() && place->parts.empty() ? 0 : 1);
+  if (std::min(rule.shape.size(), storedDims.size()) < rank)
+    return badInput("family " + quoted(family.name) + ": weight " + quoted(rule.name) + ": found a shape of " +
+                    Twine(std::min(rule.shape.size(), storedDims.size())) + " dimensions, wanted at least " +
+                    Twine(rank) + " for a part, or parts, or a transposed matrix");
   if (!place->of.empty())
     storedDims.front() = place->of;
   Expected<SmallVector<int64_t, 4>> shape = sizes(rule, rule.shape, scope);
@@ -116,12 +123,13 @@ Error TensorFinder::find(const WeightRule &rule, const Scope &scope, BoundWeight
   const SourceTensor *tensor = source.findTensor(name);
   if ((!tensor && *optional) || !check(tensor, name, storedDims, *stored))
     return Error::success();
-  const auto elements = [](ArrayRef<int64_t> sizes) {
-    return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-  };
-  if (!place->stored.empty() && (elements(*shape) != elements(*stored) || !place->of.empty()))
-    return badInput("family " + quoted(family.name) + ": weight " + quoted(rule.name) + ": found a stored shape of " +
-                    Twine(elements(*stored)) + " elements, wanted " + Twine(elements(*shape)) + " and no part");
+  if (!place->stored.empty()) {
+    std::optional<uint64_t> wanted = checkedByteSize(*shape, 1), found = checkedByteSize(*stored, 1);
+    if (!wanted || wanted != found || !place->of.empty())
+      return badInput("family " + quoted(family.name) + ": weight " + quoted(rule.name) + ": found the stored shape " +
+                      spellShape(storedDims, *stored) + ", wanted as many elements as " +
+                      spellShape(rule.shape, *shape) + " has, and no part");
+  }
   weight.tensor = tensor;
   weight.name = name;
   weight.bytes = tensor->bytes;

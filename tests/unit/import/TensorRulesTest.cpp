@@ -101,6 +101,12 @@ TEST_F(TensorRules, WhatDoesNotFit) {
             "2 tensors do not fit family 'stacked':\n"
             "  tensor 'both': found shape [6, 3], wanted [5 = 5, 3 = 3]\n"
             "  tensor 'turned': found shape [4, 3], wanted [3 = 3, 4 = 4]");
+  EXPECT_EQ(verdict(SafetensorsWriter()
+                        .tensor("both", {5, 3}, "U32")
+                        .tensor("turned", {3, 4})
+                        .tensor("e.0.w", {2, 3})
+                        .tensor("e.1.w", {2, 3})),
+            "unsupported quantisation U32 of tensor both");
   setExperts("1000000000");
   EXPECT_EQ(verdict(tensors()), "weight 'experts': found 1000000000 parts and 3 tensors, wanted a tensor for each of "
                                 "1000000000 parts");
@@ -119,6 +125,14 @@ TEST_F(TensorRules, MistakesOfDescriptions) {
             "family 'stacked': weight 'lower': found rows 3 to 6, wanted a part of the 5 rows of tensor 'both'");
   EXPECT_EQ(changed("\"parts\": \"X\"", "\"parts\": \"X + 1\""),
             "weight 'experts': found 3 parts and 4 tensors, wanted a tensor for each of 2 parts");
+  EXPECT_EQ(
+      changed("\"shape\": [\"4\", \"3\"]", "\"shape\": [\"4\"]"),
+      "family 'stacked': weight 'turned': found a shape of 1 dimensions, wanted at least 2 for a part, or parts, or "
+      "a transposed matrix");
+  EXPECT_EQ(changed("[\"4\", \"3\"], \"config\": {\"tensor\": \"turned\", \"transposed\": true",
+                    "[\"-4\", \"-3\"], \"config\": {\"tensor\": \"turned\", \"stored\": [\"3\", \"4\"]"),
+            "family 'stacked': weight 'turned': found the stored shape [3 = 3, 4 = 4], wanted as many elements as "
+            "[-4 = -4, -3 = -3] has, and no part");
   EXPECT_EQ(changed(", \"of\": \"5\"", ""),
             "expected from and of together, and one of them, row_permutation, and transposed or parts at "
             "stacked.json.weights[0].config");

@@ -26,8 +26,8 @@ inline std::vector<uint8_t> safetensorsOf(llvm::StringRef header, size_t bytes) 
 
 class SafetensorsWriter {
 public:
-  /// A tensor of f32 zeros.
-  SafetensorsWriter &tensor(llvm::StringRef name, std::vector<int64_t> shape) {
+  /// A tensor of zeros, of a type of 4 bytes.
+  SafetensorsWriter &tensor(llvm::StringRef name, std::vector<int64_t> shape, llvm::StringRef dtype = "F32") {
     size_t bytes = 4;
     std::string dims;
     for (int64_t size : shape) {
@@ -35,8 +35,8 @@ public:
       dims += (dims.empty() ? "" : ",") + std::to_string(size);
     }
     entries += (entries.empty() ? "" : ",") +
-               ("\"" + name.str() + "\":{\"dtype\":\"F32\",\"shape\":[" + dims + "],\"data_offsets\":[" +
-                std::to_string(at) + "," + std::to_string(at + bytes) + "]}");
+               ("\"" + name.str() + "\":{\"dtype\":\"" + dtype.str() + "\",\"shape\":[" + dims +
+                "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(at + bytes) + "]}");
     at += bytes;
     return *this;
   }
