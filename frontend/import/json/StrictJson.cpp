@@ -93,4 +93,10 @@ Expected<json::Object> parseStrictJson(StringRef text, StringRef file, unsigned 
   return std::move(*object);
 }
 
+std::string shorten(const json::Value &value) {
+  std::string text;
+  raw_string_ostream(text) << value;
+  return text.size() <= 64 ? text : text.substr(0, 64) + "...";
+}
+
 } // namespace tilewright

@@ -36,12 +36,6 @@ void collectKeys(const json::Object &object, const Twine &prefix, std::vector<st
   }
 }
 
-std::string shorten(const json::Value &value) {
-  std::string text;
-  raw_string_ostream(text) << value;
-  return text.size() <= 64 ? text : text.substr(0, 64) + "...";
-}
-
 } // namespace
 
 bool ConfigFolder::isOne(StringRef path) { return sys::fs::exists(path + "/" + configFile); }

@@ -111,14 +111,14 @@ private:
     for (const json::Value &dim : *shape) {
       std::optional<uint64_t> size = dim.getAsUINT64();
       if (!size || *size > INT64_MAX)
-        return wrong("its shape has " + text(dim) + ", wanted an integer from 0 to 2^63 - 1");
+        return wrong("its shape has " + shorten(dim) + ", wanted an integer from 0 to 2^63 - 1");
       tensor.shape.push_back(static_cast<int64_t>(*size));
     }
     uint64_t places[2];
     for (auto [place, offset] : zip_equal(places, *offsets)) {
       std::optional<uint64_t> number = offset.getAsUINT64();
       if (!number)
-        return wrong("found the offset " + text(offset) + ", wanted an integer from 0 to 2^64 - 1");
+        return wrong("found the offset " + shorten(offset) + ", wanted an integer from 0 to 2^64 - 1");
       place = *number;
     }
     uint64_t dataBytes = file.size() - dataStart;
@@ -150,12 +150,6 @@ private:
     if (at != file.size())
       return fail("found " + Twine(file.size() - at) + " bytes behind the last tensor, wanted none");
     return Error::success();
-  }
-
-  static std::string text(const json::Value &value) {
-    std::string out;
-    raw_string_ostream(out) << value;
-    return out.size() <= 64 ? out : out.substr(0, 64) + "...";
   }
 
   ArrayRef<uint8_t> file;
