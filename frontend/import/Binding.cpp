@@ -21,21 +21,6 @@ std::string withLayer(StringRef text, int64_t layer) {
   return out + text.str();
 }
 
-/// `text` with every "{name}" replaced by what `value` gives for name.
-static std::string substitute(StringRef text, function_ref<std::string(StringRef)> value) {
-  std::string out;
-  while (!text.empty()) {
-    auto [before, rest] = text.split('{');
-    out += before;
-    if (before.size() == text.size())
-      break;
-    auto [name, after] = rest.split('}');
-    out += value(name);
-    text = after;
-  }
-  return out;
-}
-
 Tensor BoundWeight::graphType() const {
   Tensor type;
   type.element = tensor->element;
@@ -194,14 +179,15 @@ private:
       return fail(toString(joinErrors(applies.takeError(), holds.takeError())));
     if (*holds)
       return Error::success();
-    return badInput(source.metadataFile() + ": " + substitute(requirement.message, [&](StringRef name) -> std::string {
-                      if (name.consume_front("@")) {
-                        const Parameter *parameter = family.findParameter(name);
-                        return parameter ? keyOf(*parameter, source) : name.str();
-                      }
-                      const Value *value = result.global->find(name);
-                      return value ? spell(*value) : "{" + name.str() + "}";
-                    }));
+    Expected<std::string> message = replaceBraced(requirement.message, [&](StringRef name) -> Expected<std::string> {
+      if (name.consume_front("@")) {
+        const Parameter *parameter = family.findParameter(name);
+        return parameter ? keyOf(*parameter, source) : name.str();
+      }
+      const Value *value = result.global->find(name);
+      return value ? spell(*value) : "{" + name.str() + "}";
+    });
+    return message ? badInput(source.metadataFile() + ": " + *message) : message.takeError();
   }
 
   Error bindWeights() {

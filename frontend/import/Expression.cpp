@@ -382,6 +382,23 @@ std::vector<StringRef> namesIn(StringRef text) {
   return names;
 }
 
+Expected<std::string> replaceBraced(StringRef text, function_ref<Expected<std::string>(StringRef)> value) {
+  std::string out;
+  while (!text.empty()) {
+    auto [before, rest] = text.split('{');
+    out += before;
+    if (before.size() == text.size())
+      break;
+    auto [name, after] = rest.split('}');
+    Expected<std::string> found = value(name);
+    if (!found)
+      return found.takeError();
+    out += *found;
+    text = after;
+  }
+  return out;
+}
+
 Expected<bool> evaluateCondition(StringRef text, const Scope &scope) {
   if (text.empty())
     return true;

@@ -5,12 +5,12 @@
 //   operators   c ? a : b   ||   &&   == != <= >= < >   + -   * / %   ! -   list[index], binding as in C
 //   functions   sqrt(x) ln(x) floor(x) ceil(x) float(x), len(list or string), has(list, value)
 //
-// Integer arithmetic is checked: an overflow, a division by zero or one that leaves a remainder is an error. `c ? a :
-// b`,
-// `&&` and `||` evaluate only what decides. Strings are compared with strings alone.
+// Integer arithmetic is checked: an overflow, a division by zero or one that leaves a remainder is an error. `?`, `&&`
+// and `||` evaluate only what decides. Strings are compared with strings alone.
 #ifndef TILEWRIGHT_FRONTEND_IMPORT_EXPRESSION_H
 #define TILEWRIGHT_FRONTEND_IMPORT_EXPRESSION_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -65,6 +65,10 @@ llvm::Expected<int64_t> evaluateInteger(llvm::StringRef text, const Scope &scope
 
 /// The names that stand in `text`, of values and functions.
 std::vector<llvm::StringRef> namesIn(llvm::StringRef text);
+
+/// `text` with each "{x}" replaced by what `value` gives for x.
+llvm::Expected<std::string> replaceBraced(llvm::StringRef text,
+                                          llvm::function_ref<llvm::Expected<std::string>(llvm::StringRef)> value);
 
 /// Whether the value is true; an empty text is.
 llvm::Expected<bool> evaluateCondition(llvm::StringRef text, const Scope &scope);

@@ -42,7 +42,6 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>

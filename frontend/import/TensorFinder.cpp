@@ -39,22 +39,14 @@ std::string TensorFinder::spellShape(ArrayRef<std::string> dims, ArrayRef<int64_
 }
 
 Expected<std::string> TensorFinder::nameOf(const WeightRule &rule, StringRef text, const Scope &scope) const {
-  std::string name;
-  while (!text.empty()) {
-    auto [before, rest] = text.split('{');
-    name += before;
-    if (before.size() == text.size())
-      break;
-    auto [expression, after] = rest.split('}');
+  return replaceBraced(text, [&](StringRef expression) -> Expected<std::string> {
     Expected<Value> value = evaluate(expression, scope);
     if (!value)
       return badInput("family " + quoted(family.name) + ": weight " + quoted(rule.name) + ": " +
                       toString(value.takeError()));
     const std::string *word = std::get_if<std::string>(&*value);
-    name += word ? *word : spell(*value);
-    text = after;
-  }
-  return name;
+    return word ? *word : spell(*value);
+  });
 }
 
 bool TensorFinder::check(const SourceTensor *tensor, const std::string &name, ArrayRef<std::string> dims,
