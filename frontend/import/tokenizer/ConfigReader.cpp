@@ -58,13 +58,17 @@ static constexpr StringRef kWithoutInfluence[] = {"auto_map",
                                                   "vocab_file",
                                                   "vocab_size"};
 
+/// A token as its text, or as an object with its "content".
+static std::optional<StringRef> tokenText(const json::Value &value) {
+  const json::Object *entry = value.getAsObject();
+  return entry ? entry->getString("content") : value.getAsString();
+}
+
 void ConfigReader::readName(Fields &fields, StringRef key, int32_t &id, Problems &problems) {
   const json::Value *value = fields.any(key);
   if (!value)
     return;
-  std::optional<StringRef> text = value->getAsString();
-  if (const json::Object *entry = value->getAsObject())
-    text = entry->getString("content");
+  std::optional<StringRef> text = tokenText(*value);
   if (!text)
     return problems.bad(fields.place(key), "wanted a token's text");
   std::optional<int32_t> found = draft.find(*text);
@@ -89,9 +93,7 @@ void ConfigReader::readFurtherSpecials(Fields &fields, StringRef key, Problems &
   if (!value)
     return;
   auto check = [&](const json::Value &entry) {
-    std::optional<StringRef> text = entry.getAsString();
-    if (const json::Object *object = entry.getAsObject())
-      text = object->getString("content");
+    std::optional<StringRef> text = tokenText(entry);
     std::optional<int32_t> id = text ? draft.find(*text) : std::nullopt;
     if (!id)
       problems.bad(fields.place(key), "found a token that is not in the vocabulary" + (text ? ": " + text->str() : ""));

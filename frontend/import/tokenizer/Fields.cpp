@@ -54,7 +54,7 @@ const json::Value *Fields::any(StringRef key) {
   return value && value->kind() == json::Value::Null ? nullptr : value;
 }
 
-template <typename T> void Fields::wrongType(StringRef key, const json::Value &found, T wanted) {
+void Fields::wrongType(StringRef key, const json::Value &found, StringRef wanted) {
   constexpr StringRef names[] = {"null", "a bool", "a number", "a string", "a list", "an object"};
   problems.bad(place(key), "found " + names[static_cast<size_t>(found.kind())] + ", wanted " + wanted);
 }

@@ -62,7 +62,7 @@ public:
   void ignoreRest() { all = true; }
 
 private:
-  template <typename T> void wrongType(llvm::StringRef key, const llvm::json::Value &found, T wanted);
+  void wrongType(llvm::StringRef key, const llvm::json::Value &found, llvm::StringRef wanted);
 
   const llvm::json::Object &object;
   std::string where;
