@@ -74,21 +74,17 @@ Expected<WeightSource> WeightSource::open(const graph::Graph &graph, StringRef g
       stored.parts.emplace_back(data->data(), data->size());
       continue;
     }
-    if (!sizeOf(weight->parts())) {
-      StringRef file = text(weight->file());
-      Error error = source.addFile(file, graphPath, weightsDir);
-      if (!error)
-        error = source.addExtent(file, weight->offset(), weight->length(), place);
-      if (error)
+    auto add = [&](StringRef file, uint64_t offset, uint64_t length) -> Error {
+      if (Error error = source.addFile(file, graphPath, weightsDir))
         return error;
-    }
-    for (const graph::WeightPart *part : elements(weight->parts())) {
-      Error error = source.addFile(text(part->file()), graphPath, weightsDir);
-      if (!error)
-        error = source.addExtent(text(part->file()), part->offset(), part->length(), place);
-      if (error)
+      return source.addExtent(file, offset, length, place);
+    };
+    if (!sizeOf(weight->parts()))
+      if (Error error = add(text(weight->file()), weight->offset(), weight->length()))
         return error;
-    }
+    for (const graph::WeightPart *part : elements(weight->parts()))
+      if (Error error = add(text(part->file()), part->offset(), part->length()))
+        return error;
   }
   return source;
 }
