@@ -5,42 +5,16 @@ exported.py MODEL.gguf EXPORTED.safetensors keep|f32|f16|bf16 GOLDEN
 
 The GGUF file is read and its blocks are decoded here, by their description; "keep" wants floats as they are, all else in f32.
 """
+import math
 import os
 import struct
 import sys
 
+from gguf_file import BF16, F16, F32, GgufFile
+
 source, exported, dtype, golden = sys.argv[1:]
 sys.path.insert(0, golden)
 from fill import Case  # noqa: E402
-
-data = open(source, "rb").read()
-at = 0
-
-
-def take(form):
-    global at
-    values = struct.unpack_from("<" + form, data, at)
-    at += struct.calcsize("<" + form)
-    return values[0] if len(values) == 1 else values
-
-
-def text():
-    global at
-    length = take("Q")
-    at += length
-    return data[at - length : at].decode()
-
-
-def skip(kind):
-    global at
-    if kind == 8:
-        text()
-    elif kind == 9:
-        inner, count = take("IQ")
-        for _ in range(count):
-            skip(inner)
-    else:
-        at += {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}[kind]
 
 
 def half(raw):
@@ -58,15 +32,15 @@ def block(kind, raw):
 
 
 WIDTH = {2: 18, 3: 20, 8: 34}
-FLOATS = {0: ("F32", 4), 1: ("F16", 2), 30: ("BF16", 2)}
+FLOATS = {F32: ("F32", 4), F16: ("F16", 2), BF16: ("BF16", 2)}
 
 
 def numbers(kind, raw):
-    if kind == 0:
+    if kind == F32:
         return list(struct.unpack(f"<{len(raw) // 4}f", raw))
-    if kind == 1:
+    if kind == F16:
         return list(struct.unpack(f"<{len(raw) // 2}e", raw))
-    if kind == 30:
+    if kind == BF16:
         return [struct.unpack("<f", b"\0\0" + raw[i : i + 2])[0] for i in range(0, len(raw), 2)]
     return [x for i in range(0, len(raw), WIDTH[kind]) for x in block(kind, raw[i : i + WIDTH[kind]])]
 
@@ -81,27 +55,15 @@ def packed(values, name):
     return b"".join(struct.pack("<H", (x + 0x7FFF + (x >> 16 & 1)) >> 16) for x in bits)
 
 
-_, version, count, entries = take("4sIQQ")
-for _ in range(entries):
-    text()
-    skip(take("I"))
-tensors = {}
-for _ in range(count):
-    name, rank = text(), take("I")
-    shape = [take("Q") for _ in range(rank)][::-1]
-    kind, offset = take("IQ")
-    tensors[name] = (shape, kind, offset)
-start = (at + 31) // 32 * 32
-
+tensors = GgufFile(source).tensors
 case = Case(exported)
-if set(case.entries) != set(tensors):
-    sys.exit(f"other tensors: {sorted(set(case.entries) ^ set(tensors))}")
-for name, (shape, kind, offset) in tensors.items():
-    elements = 1
-    for extent in shape:
-        elements *= extent
+names = {tensor.name for tensor in tensors}
+if set(case.entries) != names:
+    sys.exit(f"other tensors: {sorted(set(case.entries) ^ names)}")
+for name, dims, kind, raw in tensors:
+    shape, elements = dims[::-1], math.prod(dims)
     length = elements * FLOATS[kind][1] if kind in FLOATS else elements // 32 * WIDTH[kind]
-    raw = data[start + offset : start + offset + length]
+    raw = raw[:length]  # without what pads it
     wanted = dtype.upper() if dtype != "keep" else FLOATS.get(kind, ("F32",))[0]
     entry = case.entries[name]
     if entry["shape"] != shape or entry["dtype"] != wanted:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes a golden model of config.json and safetensors as a GGUF file, by the names and keys that GGUF has for its family.
 
-to_gguf.py MODEL_FOLDER OUT_FOLDER    writes OUT_FOLDER/model.gguf and copies io.safetensors beside it
+to_gguf.py GOLDEN MODEL_FOLDER OUT_FOLDER    writes OUT_FOLDER/model.gguf and copies io.safetensors beside it
 """
 import json
 import os
@@ -9,7 +9,12 @@ import shutil
 import struct
 import sys
 
-folder, out = sys.argv[1:]
+from gguf_file import ARRAY, F32, FLOAT, STRING, U32, Tensor, entry, string, write
+
+golden, folder, out = sys.argv[1:]
+sys.path.insert(0, golden)
+from fill import Case  # noqa: E402
+
 config = json.load(open(os.path.join(folder, "config.json")))
 arch = config["model_type"]
 
@@ -29,23 +34,14 @@ def name_of(name):
     return f"blk.{layer}.{NAMES[inner]}.{kind}"
 
 
-def string(text):
-    return struct.pack("<Q", len(text)) + text.encode()
-
-
-def entry(key, kind, value):
-    return string(key) + struct.pack("<I", kind) + value
-
-
-U32, F32, STRING, ARRAY = 4, 6, 8, 9
 heads = config["num_attention_heads"]
 entries = [
     entry("general.architecture", STRING, string(arch)),
     entry("tokenizer.ggml.model", STRING, string("gpt2")),
     entry("tokenizer.ggml.tokens", ARRAY, struct.pack("<IQ", STRING, config["vocab_size"]) +
           b"".join(string(f"t{i}") for i in range(config["vocab_size"]))),
-    entry(f"{arch}.attention.layer_norm_rms_epsilon", F32, struct.pack("<f", config["rms_norm_eps"])),
-    entry(f"{arch}.rope.freq_base", F32, struct.pack("<f", config["rope_parameters"]["rope_theta"])),
+    entry(f"{arch}.attention.layer_norm_rms_epsilon", FLOAT, struct.pack("<f", config["rms_norm_eps"])),
+    entry(f"{arch}.rope.freq_base", FLOAT, struct.pack("<f", config["rope_parameters"]["rope_theta"])),
 ]
 for key, value in {"block_count": config["num_hidden_layers"], "embedding_length": config["hidden_size"],
                    "feed_forward_length": config["intermediate_size"], "attention.head_count": heads,
@@ -53,21 +49,8 @@ for key, value in {"block_count": config["num_hidden_layers"], "embedding_length
                    "attention.key_length": config.get("head_dim") or config["hidden_size"] // heads}.items():
     entries.append(entry(f"{arch}.{key}", U32, struct.pack("<I", value)))
 
-with open(os.path.join(folder, "model.safetensors"), "rb") as file:
-    (length,) = struct.unpack("<Q", file.read(8))
-    header = json.loads(file.read(length))
-    data = file.read()
-infos, payload = [], b""
-for name, tensor in header.items():
-    if name == "__metadata__":
-        continue
-    begin, end = tensor["data_offsets"]
-    infos.append(string(name_of(name)) + struct.pack("<I", len(tensor["shape"])) +
-                 b"".join(struct.pack("<Q", size) for size in reversed(tensor["shape"])) + struct.pack("<IQ", 0, len(payload)))
-    payload += data[begin:end] + b"\0" * (-(end - begin) % 32)
-
-head = b"GGUF" + struct.pack("<IQQ", 3, len(infos), len(entries)) + b"".join(entries) + b"".join(infos)
+case = Case(os.path.join(folder, "model.safetensors"))
 os.makedirs(out, exist_ok=True)
-with open(os.path.join(out, "model.gguf"), "wb") as file:
-    file.write(head + b"\0" * (-len(head) % 32) + payload)
+write(os.path.join(out, "model.gguf"), entries,
+      [Tensor(name_of(name), info["shape"][::-1], F32, case.raw(name)) for name, info in case.entries.items()])
 shutil.copy(os.path.join(folder, "io.safetensors"), out)
