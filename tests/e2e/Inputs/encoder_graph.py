@@ -163,10 +163,7 @@ def encoder_step(layers, with_logits):
 def encode_entry(layers, count):
     f = Function({"name": "encode"})
     functions.append(f.data)
-    arguments = f.step_arguments()
-    del arguments["logit_rows"]
-    f.data["arguments"].pop()
-    f.data["values"].pop()
+    arguments = f.step_arguments(without=["logit_rows"])
     types = f.argument("token_type_ids", tensor("i32", ["N"]))
     cache = f.argument("cache", group("transient"))
     sources = [f.argument(f"source.{i}", group("source")) for i in range(count)]

@@ -35,10 +35,10 @@ class Function:
         self.data["arguments"].append(self.value(name, type))
         return self.data["arguments"][-1]
 
-    def step_arguments(self):
+    def step_arguments(self, without=()):
         """What every step gets, by name."""
         symbols = {"tokens": "N", "positions": "N", "row_start": "B1", "kv_len": "B", "logit_rows": "R"}
-        return {name: self.argument(name, tensor("i32", [symbol])) for name, symbol in symbols.items()}
+        return {name: self.argument(name, tensor("i32", [symbol])) for name, symbol in symbols.items() if name not in without}
 
     def op(self, op_name, operands, type, segments=None, **attributes):
         result = self.value(f"v{len(self.data['values'])}", type)
