@@ -9,6 +9,8 @@ import json
 import os
 import sys
 
+from pages import Pages
+
 
 def overlay(under, over):
     """As frontend/import/Forms.h has it."""
@@ -100,42 +102,21 @@ def page(family, forms):
 
 
 def main():
-    root, update = sys.argv[1], sys.argv[2:] == ["--update"]
-    source, target = os.path.join(root, "frontend", "families"), os.path.join(root, "docs", "families")
+    root, source = sys.argv[1], os.path.join(sys.argv[1], "frontend", "families")
+    pages = Pages(root, "families", update=sys.argv[2:] == ["--update"])
     forms = {name[:-5]: read(os.path.join(source, "forms", name)) for name in sorted(os.listdir(os.path.join(source, "forms")))}
-    pages = {}
+    left = set(os.listdir(pages.path())) if os.path.isdir(pages.path()) else set()
     for name in sorted(os.listdir(source)):
         if name.endswith(".json") and name != "gguf-types.json":
             family = read(os.path.join(source, name))
-            pages[family["family"] + ".md"] = page(family, forms)
-    stale = 0
-    present = set(os.listdir(target)) if os.path.isdir(target) else set()
-    if update:
-        os.makedirs(target, exist_ok=True)
-    for name, wanted in pages.items():
-        path = os.path.join(target, name)
-        found = None
-        if name in present:
-            with open(path) as file:
-                found = file.read()
-        if found == wanted:
-            continue
-        if update:
-            with open(path, "w") as file:
-                file.write(wanted)
-            print(f"wrote docs/families/{name}")
+            pages.settle(family["family"] + ".md", page(family, forms))
+            left.discard(family["family"] + ".md")
+    for name in sorted(left):
+        if pages.update:
+            os.remove(pages.path(name))
         else:
-            stale += 1
-            print(f"docs/families/{name}: error: {'missing' if found is None else 'stale'}; `make docs` writes it anew")
-    for name in sorted(present - set(pages)):
-        if update:
-            os.remove(os.path.join(target, name))
-        else:
-            stale += 1
-            print(f"docs/families/{name}: error: no family has this name; `make docs` removes it")
-    if not update:
-        print(f"{stale} stale pages")
-    sys.exit(1 if stale else 0)
+            pages.tell(name, "no family has this name; `make docs` removes it")
+    pages.end()
 
 
 main()
