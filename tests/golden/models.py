@@ -9,25 +9,19 @@ frontend/families.
 import json
 import math
 import os
-import struct
 import sys
 
 import numpy as np
 
+from write import save
+
 NEW = 16  # tokens written greedily
 
 
-def save(path, tensors, metadata):
-    header, data = {"__metadata__": metadata}, b""
-    for name, value in sorted(tensors.items()):
-        raw = np.ascontiguousarray(value).tobytes()
-        dtype = {"f": "F32", "i": "I64"}[value.dtype.kind]
-        header[name] = {"dtype": dtype, "shape": list(value.shape), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
+def save_arrays(path, arrays, metadata):
+    tensors = {name: ({"f": "F32", "i": "I64"}[value.dtype.kind], list(value.shape), value.ravel().tolist())
+               for name, value in sorted(arrays.items())}
+    save(path, tensors, metadata)
 
 
 class Weights:
@@ -299,8 +293,8 @@ def write(folder, name, seed):
     with open(os.path.join(folder, name, "config.json"), "w") as file:
         json.dump(c, file, indent=2, sort_keys=True)
         file.write("\n")
-    save(os.path.join(folder, name, "model.safetensors"), w.made, {"format": "pt"})
-    save(os.path.join(folder, name, "io.safetensors"), io, {"case": name, "oracle": "tests/golden/models.py, float64", "f32_err": "{}"})
+    save_arrays(os.path.join(folder, name, "model.safetensors"), w.made, {"format": "pt"})
+    save_arrays(os.path.join(folder, name, "io.safetensors"), io, {"case": name, "oracle": "tests/golden/models.py, float64", "f32_err": "{}"})
 
 
 if __name__ == "__main__":

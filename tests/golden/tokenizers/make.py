@@ -190,10 +190,10 @@ def gemma():
     return tokenizer
 
 
-def bert(lowercase, clean=True, strip=None):
+def bert(lowercase):
     specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(clean_text=clean, handle_chinese_chars=True, strip_accents=strip, lowercase=lowercase)
+    tokenizer.normalizer = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=None, lowercase=lowercase)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece(prefix="##", cleanup=True)
     tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=400, special_tokens=specials, show_progress=False))
@@ -260,9 +260,6 @@ def unigram():
 def word_level():
     tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
     tokenizer.normalizer = normalizers.NFD()
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Whitespace(), pre_tokenizers.CharDelimiterSplit("_"), pre_tokenizers.Split(Regex(r"[A-Z][a-z]+"), "merged_with_next"),
-        pre_tokenizers.Split("e", "contiguous"), pre_tokenizers.Split(Regex(r"[^0-9]+"), "removed", invert=True)])
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Whitespace(), pre_tokenizers.CharDelimiterSplit("_"), pre_tokenizers.Digits(individual_digits=False),
                                                        pre_tokenizers.Split(Regex(r"[A-Z]"), "merged_with_next"), pre_tokenizers.Split("tion", "contiguous")])
     tokenizer.train_from_iterator(SENTENCES, trainers.WordLevelTrainer(vocab_size=400, special_tokens=SPECIAL, show_progress=False))
@@ -285,6 +282,12 @@ def write_cases(path, entries):
     path.write_text("[\n" + ",\n".join(json.dumps(e, separators=(",", ":")) for e in entries) + "\n]\n")
 
 
+def library_cases(tokenizer, texts):
+    for text in texts:
+        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        yield {"text": text, "ids": ids, "whole": tokenizer.encode(text).ids, "decoded": tokenizer.decode(ids, skip_special_tokens=False)}
+
+
 def hugging_face(name, out, count):
     tokenizer = HUGGING_FACE[name]()
     folder = out / name
@@ -295,12 +298,8 @@ def hugging_face(name, out, count):
         if tokenizer.token_to_id(text) is not None:
             config[key] = text
     write_json(folder / "tokenizer_config.json", config)
-    entries = []
     fits = normalized_alike(tokenizer) if name == "t5" else lambda text: True
-    for text in filter(fits, FIXED + list(random_texts(count, name))):
-        ids = tokenizer.encode(text, add_special_tokens=False).ids
-        entries.append({"text": text, "ids": ids, "whole": tokenizer.encode(text).ids, "decoded": tokenizer.decode(ids, skip_special_tokens=False)})
-    write_cases(folder / "cases.json", entries)
+    write_cases(folder / "cases.json", library_cases(tokenizer, filter(fits, FIXED + list(random_texts(count, name)))))
 
 
 def gguf_sentencepiece(name, kind, options, out, count):
@@ -344,11 +343,7 @@ def gguf_bert(out, count):
     folder = out / "gguf_bert"
     folder.mkdir(exist_ok=True)
     write_json(folder / "gguf.json", table)
-    entries = []
-    for text in FIXED + list(random_texts(count, "gguf_bert")):
-        ids = tokenizer.encode(text, add_special_tokens=False).ids
-        entries.append({"text": text, "ids": ids, "whole": tokenizer.encode(text).ids, "decoded": tokenizer.decode(ids, skip_special_tokens=False)})
-    write_cases(folder / "cases.json", entries)
+    write_cases(folder / "cases.json", library_cases(tokenizer, FIXED + list(random_texts(count, "gguf_bert"))))
 
 
 def main():
