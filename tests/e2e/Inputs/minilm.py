@@ -22,6 +22,7 @@ ids, mask = ([int(x) for x in reference.values(name)] for name in ("input_ids", 
 sentences = json.load(open(os.path.join(golden, "minilm", "sentences.json")))
 wanted = list(reference.values("embeddings"))
 width = len(wanted) // batch
+LIMIT = 1e-5  # vectors of length 1; attention of numerics precise alone may be off by 1e-4 of its largest number (ir/tw/Numerics.cpp)
 
 
 def tell(*words):
@@ -38,7 +39,7 @@ for b, sentence in enumerate(sentences):
 vectors = tell("run", artifact, "--pool", "mean", "--normalize", *(word for s in sentences for word in ("--text", s)))["embeddings"]
 worst = max(abs(x - wanted[b * width + e]) for b in range(batch) for e, x in enumerate(vectors[b]))
 print(f"{len(vectors)} texts, largest difference {worst:.3g}")
-if worst > 1e-5:
+if worst > LIMIT:
     sys.exit(1)
 save(os.path.join(scratch, "in.safetensors"), {"input_ids": ("I64", shape, ids), "attention_mask": ("I64", shape, mask)})
 files = ["--inputs", os.path.join(scratch, "in.safetensors"), "--outputs", os.path.join(scratch, "out.safetensors")]
@@ -52,4 +53,4 @@ for b in range(batch):
     norm = math.sqrt(math.fsum(x * x for x in mean))
     worst = max(worst, max(abs(x / norm - wanted[b * width + e]) for e, x in enumerate(mean)))
 print(f"{batch} vectors, largest difference {worst:.3g}")
-sys.exit(0 if worst <= 1e-5 else 1)
+sys.exit(0 if worst <= LIMIT else 1)

@@ -83,4 +83,4 @@ del inputs["token_type_ids"]
 without, _ = run(inputs)
 if max(abs(a - b) for a, b in zip(found, without)) < 1e-3:
     sys.exit("token types changed nothing")
-sys.exit(0 if worst <= 1e-5 else 1)
+sys.exit(0 if worst <= 1e-5 else 1)  # a tenth of what the contract of attention allows numerics precise

@@ -266,8 +266,9 @@ void repeats(const char *folder) {
   std::printf("repeats: done\n");
 }
 
-/// Tokens that were tried and taken back leave nothing behind: what follows has the bits of a session that never had
-/// them, also where the window has moved on over them.
+/// Tokens that were tried and taken back leave nothing behind: what follows is what a session gives that never had
+/// them, also where the window has moved on over them. (Those that stand were a step of several rows here, and are
+/// steps of one row there.)
 void rollsBack(const char *folder) {
   const Model model(folder);
   for (size_t length : {5, 62, 70})
