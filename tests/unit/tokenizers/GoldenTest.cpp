@@ -4,12 +4,9 @@
 #include "runtime/tokenize/Utf8.h"
 #include "tests/unit/tokenizers/GoldenTokenizer.h"
 
-#include "llvm/Support/FileSystem.h"
-
+#include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-
-#include <fstream>
 
 using namespace tilewright;
 using namespace tilewright::test;

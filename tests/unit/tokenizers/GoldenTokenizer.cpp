@@ -9,12 +9,10 @@
 #include "llvm/Support/Base64.h"
 #include "llvm/Support/FileSystem.h"
 
+#include <cstdlib>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-
-#include <fstream>
-
-#include <cstdlib>
 
 using namespace llvm;
 

@@ -157,7 +157,6 @@ TEST(TokenizerJson, BadVocabularies) {
 }
 
 TEST(TokenizerJson, DeepAndDoubled) {
-  std::string deep = small().dump();
   nlohmann::json json = small();
   json["normalizer"] = {{"type", "NFC"}};
   for (int i = 0; i < 20; ++i)
