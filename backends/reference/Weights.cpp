@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "backends/reference/Weights.h"
 
+#include "ir/interfaces/DecodeBlocks.h"
 #include "llvm/Support/Error.h"
-
-#include <cstring>
 
 using namespace mlir;
 
@@ -102,23 +101,8 @@ llvm::Expected<Weight> Weight::make(ml_program::GlobalOp global, llvm::ArrayRef<
 }
 
 void Weight::decodeElements(int64_t first, int64_t count, float *out) const {
-  const uint8_t *source = data.data() + first / blockElements * blockBytes;
-  if (isScalar) {
-    // Elements stand alone, but a block is decoded at a time: pad the last one.
-    int64_t bytes = blockBytes / blockElements;
-    source = data.data() + first * bytes;
-    std::vector<uint8_t> block(blockBytes);
-    std::vector<float> decoded(blockElements);
-    for (int64_t done = 0; done < count; done += blockElements) {
-      int64_t part = std::min(blockElements, count - done);
-      std::memcpy(block.data(), source + done * bytes, part * bytes);
-      storage.decodeBlock(block.data(), decoded.data());
-      std::memcpy(out + done, decoded.data(), part * sizeof(float));
-    }
-    return;
-  }
-  for (int64_t done = 0; done < count; done += blockElements, source += blockBytes)
-    storage.decodeBlock(source, out + done);
+  const int64_t place = isScalar ? first * (blockBytes / blockElements) : first / blockElements * blockBytes;
+  decodeBlocks(storage, data.drop_front(place), MutableArrayRef(out, count));
 }
 
 void Weight::decodeRow(int64_t row, float *out) const {

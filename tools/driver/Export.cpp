@@ -5,7 +5,7 @@
 
 #include "frontend/graph/Access.h"
 #include "frontend/graph/Types.h"
-#include "ir/interfaces/Interfaces.h"
+#include "ir/interfaces/DecodeBlocks.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "tools/safetensors/Safetensors.h"
 
@@ -66,21 +66,14 @@ Problem appendAs(const llvm::fltSemantics &semantics, ArrayRef<float> numbers, s
 Problem decode(StorageType storage, int64_t elements, ArrayRef<uint8_t> stored, const llvm::fltSemantics &semantics,
                const TensorSource::Sink &sink) {
   constexpr int64_t blocksAtOnce = 4096;
-  const int64_t blockElements = storage.getBlockElements(), blockBytes = storage.getBlockBytes();
-  std::vector<float> numbers(blocksAtOnce * blockElements);
-  std::vector<uint8_t> last(blockBytes), out;
+  const int64_t pieceBytes = blocksAtOnce * storage.getBlockBytes();
+  std::vector<float> numbers(blocksAtOnce * storage.getBlockElements());
+  std::vector<uint8_t> out;
   for (int64_t done = 0; done < elements; done += static_cast<int64_t>(numbers.size())) {
-    const int64_t count = std::min<int64_t>(numbers.size(), elements - done);
-    for (int64_t at = 0; at < count; at += blockElements) {
-      const uint8_t *from = stored.data() + (done + at) / blockElements * blockBytes;
-      if (const int64_t left = stored.data() + stored.size() - from; left < blockBytes) {
-        // Of types whose elements stand alone the last block need not be full.
-        std::memcpy(last.data(), from, left);
-        from = last.data();
-      }
-      storage.decodeBlock(from, &numbers[at]);
-    }
-    if (Problem problem = appendAs(semantics, ArrayRef(numbers).take_front(count), out))
+    const auto piece = MutableArrayRef(numbers).take_front(elements - done);
+    decodeBlocks(storage, stored.take_front(pieceBytes), piece);
+    stored = stored.drop_front(std::min<size_t>(pieceBytes, stored.size()));
+    if (Problem problem = appendAs(semantics, piece, out))
       return problem;
     sink(out.data(), out.size());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/driver/NanCounter.h"
 
-#include "ir/interfaces/Interfaces.h"
+#include "ir/interfaces/DecodeBlocks.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Threading.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace tilewright::driver {
 
-static constexpr size_t kBlocksPerTask = 8192;
+static constexpr size_t kBlocksPerTask = 1024;
 static constexpr size_t kNamed = 8;
 
 void NanCounter::look(StringRef name, Type type, ArrayRef<uint8_t> bytes) {
@@ -24,24 +24,13 @@ void NanCounter::look(StringRef name, Type type, ArrayRef<uint8_t> bytes) {
     return;
   const auto blockBytes = static_cast<size_t>(storage.getBlockBytes());
   const auto blockElements = static_cast<size_t>(storage.getBlockElements());
-  // Rows of floats need not be whole blocks: the last block is the only one that is short.
-  const size_t blocks = llvm::divideCeil(bytes.size(), blockBytes);
+  const size_t taskBytes = kBlocksPerTask * blockBytes;
   std::atomic<int64_t> count = 0;
-  parallelFor(&context, 0, llvm::divideCeil(blocks, kBlocksPerTask), [&](size_t task) {
-    SmallVector<float> decoded(blockElements);
-    SmallVector<uint8_t> padded;
-    int64_t here = 0;
-    for (size_t block = task * kBlocksPerTask; block < std::min(blocks, (task + 1) * kBlocksPerTask); ++block) {
-      ArrayRef<uint8_t> stored = bytes.drop_front(block * blockBytes).take_front(blockBytes);
-      if (stored.size() < blockBytes) {
-        padded.assign(stored.begin(), stored.end());
-        padded.resize(blockBytes);
-        stored = padded;
-      }
-      storage.decodeBlock(stored.data(), decoded.data());
-      here += llvm::count_if(decoded, [](float number) { return std::isnan(number); });
-    }
-    count += here;
+  parallelFor(&context, 0, llvm::divideCeil(bytes.size(), taskBytes), [&](size_t task) {
+    const ArrayRef<uint8_t> stored = bytes.drop_front(task * taskBytes).take_front(taskBytes);
+    std::vector<float> decoded(stored.size() * blockElements / blockBytes);
+    decodeBlocks(storage, stored, decoded);
+    count += llvm::count_if(decoded, [](float number) { return std::isnan(number); });
   });
   if (count > 0)
     found.push_back({name.str(), count});

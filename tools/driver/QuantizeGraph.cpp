@@ -5,6 +5,7 @@
 #include "frontend/graph/Errors.h"
 #include "frontend/graph/RequiredPlugins.h"
 #include "frontend/graph/Types.h"
+#include "ir/interfaces/DecodeBlocks.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
@@ -17,7 +18,6 @@
 #include "llvm/Support/xxhash.h"
 
 #include <cmath>
-#include <cstring>
 #include <map>
 
 using namespace mlir;
@@ -29,19 +29,6 @@ namespace {
 /// Where weights begin in their file, as in GGUF files that ask for nothing else.
 constexpr uint64_t kAlignment = 32;
 constexpr llvm::StringLiteral kScaleSuffix = ".scale";
-
-/// A row in its storage type, decoded to f32. `bytes` are whole elements; the last block may be cut off.
-void decode(StorageType type, ArrayRef<uint8_t> bytes, MutableArrayRef<float> out) {
-  const size_t elements = type.getBlockElements(), size = type.getBlockBytes();
-  std::vector<uint8_t> block(size);
-  std::vector<float> values(elements);
-  for (size_t done = 0; done < out.size(); done += elements, bytes = bytes.drop_front(std::min(size, bytes.size()))) {
-    const size_t count = std::min(elements, out.size() - done);
-    std::memcpy(block.data(), bytes.data(), std::min(size, bytes.size()));
-    type.decodeBlock(block.data(), values.data());
-    std::copy_n(values.begin(), count, out.begin() + done);
-  }
-}
 
 class Quantizer {
 public:
@@ -407,7 +394,7 @@ llvm::Expected<std::vector<uint8_t>> Quantizer::encoded(const graph::WeightT &we
   std::vector<uint8_t> out(rows * toBytes);
   std::vector<float> values(columns);
   for (uint64_t row = 0; row < rows; ++row) {
-    decode(from, bytes.slice(row * fromBytes, fromBytes), values);
+    decodeBlocks(from, bytes.slice(row * fromBytes, fromBytes), values);
     for (auto [column, value] : llvm::enumerate(values))
       if (!std::isfinite(value))
         return badInput(file.path() + ": weight " + quoted(weight.name) + ", row " + llvm::Twine(row) + ", column " +
