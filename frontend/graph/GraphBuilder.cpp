@@ -3,7 +3,7 @@
 
 #include "frontend/graph/Errors.h"
 #include "frontend/graph/GraphFile.h"
-#include "frontend/graph/RequiredPlugins.h"
+#include "frontend/graph/PackGraph.h"
 #include "frontend/graph/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -299,19 +299,10 @@ Expected<std::vector<uint8_t>> GraphBuilder::finish() {
   for (const std::unique_ptr<FunctionBuilder> &function : functions)
     graph->functions.push_back(std::make_unique<graph::FunctionT>(*function->function));
 
-  auto pack = [&](flatbuffers::FlatBufferBuilder &packer) {
-    graph::FinishGraphBuffer(packer, graph::Graph::Pack(packer, graph.get()));
-  };
-  // Required plugins are computed from a packed graph, and are part of it.
-  graph->required_plugins.clear();
-  flatbuffers::FlatBufferBuilder draft;
-  pack(draft);
-  graph->required_plugins = computeRequiredPlugins(*graph::GetGraph(draft.GetBufferPointer()));
-  flatbuffers::FlatBufferBuilder packer;
-  pack(packer);
-  if (Error error = verifyStructure(*graph::GetGraph(packer.GetBufferPointer()), "graph builder", packer.GetSize()))
+  std::vector<uint8_t> bytes = packGraph(*graph);
+  if (Error error = verifyStructure(*graph::GetGraph(bytes.data()), "graph builder", bytes.size()))
     return error;
-  return std::vector<uint8_t>(packer.GetBufferPointer(), packer.GetBufferPointer() + packer.GetSize());
+  return bytes;
 }
 
 } // namespace tilewright

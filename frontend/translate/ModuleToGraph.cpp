@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/translate/Translate.h"
 
-#include "frontend/graph/RequiredPlugins.h"
+#include "frontend/graph/PackGraph.h"
 #include "frontend/translate/Parts.h"
 #include "ir/tw/Tw.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -247,20 +247,9 @@ llvm::Expected<std::vector<uint8_t>> Writer::run() {
     if (llvm::Error error = addFunction(function))
       return error;
   }
-  auto pack = [&] {
-    flatbuffers::FlatBufferBuilder builder;
-    graph::FinishGraphBuffer(builder, graph::CreateGraph(builder, &graph));
-    return std::vector<uint8_t>(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
-  };
-  std::vector<uint8_t> bytes = pack();
-  graph.required_plugins = computeRequiredPlugins(*graph::GetGraph(bytes.data()));
-  bytes = pack();
-  auto copy = llvm::MemoryBuffer::getMemBufferCopy(StringRef(reinterpret_cast<char *>(bytes.data()), bytes.size()));
-  LoadOptions structureOnly;
-  structureOnly.openWeights = false;
-  llvm::Expected<GraphFile> checked = GraphFile::loadBytes(std::move(copy), origin.path(), structureOnly);
-  if (!checked)
-    return checked.takeError();
+  std::vector<uint8_t> bytes = packGraph(graph);
+  if (llvm::Error error = checkPacked(bytes, origin.path()))
+    return error;
   return bytes;
 }
 

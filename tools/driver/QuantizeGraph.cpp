@@ -3,7 +3,7 @@
 
 #include "frontend/graph/AtomicFile.h"
 #include "frontend/graph/Errors.h"
-#include "frontend/graph/RequiredPlugins.h"
+#include "frontend/graph/PackGraph.h"
 #include "frontend/graph/Types.h"
 #include "ir/interfaces/DecodeBlocks.h"
 
@@ -449,21 +449,9 @@ llvm::Expected<QuantizedGraph> Quantizer::run(StringRef weightsPath) {
     addScales();
   if (llvm::Error error = writeWeights(weightsPath))
     return error;
-  auto pack = [&] {
-    flatbuffers::FlatBufferBuilder builder;
-    graph::FinishGraphBuffer(builder, graph::CreateGraph(builder, &graph));
-    return std::vector<uint8_t>(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
-  };
-  result.bytes = pack();
-  graph.required_plugins = computeRequiredPlugins(*graph::GetGraph(result.bytes.data()));
-  result.bytes = pack();
-  StringRef bytes(reinterpret_cast<const char *>(result.bytes.data()), result.bytes.size());
-  LoadOptions structureOnly;
-  structureOnly.openWeights = false;
-  llvm::Expected<GraphFile> checked =
-      GraphFile::loadBytes(llvm::MemoryBuffer::getMemBufferCopy(bytes), file.path(), structureOnly);
-  if (!checked)
-    return checked.takeError();
+  result.bytes = packGraph(graph);
+  if (llvm::Error error = checkPacked(result.bytes, file.path()))
+    return error;
   return std::move(result);
 }
 
