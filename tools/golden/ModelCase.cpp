@@ -40,7 +40,7 @@ public:
       return llvm::Error::success();
     if (!logits)
       return llvm::createStringError(part + ".logits is not there");
-    const double limit = limitOf(part + ".logits", *logits);
+    const double limit = errorLimit(errors, part + ".logits", *logits);
     for (int64_t b = 0; b < ids->shape[0]; ++b) {
       Row row = rowOf(*ids, mask, b);
       for (auto [i, place] : llvm::enumerate(row.places))
@@ -78,7 +78,7 @@ public:
     if (!ids || !logits)
       return llvm::createStringError(part + ".new_ids or .step_logits is not there");
     const int64_t batch = prompts->shape[0], steps = ids->shape[1];
-    const double limit = limitOf("plain.logits", *logits);
+    const double limit = errorLimit(errors, "plain.logits", *logits);
     for (int64_t b = 0; b < batch; ++b) {
       std::vector<int32_t> tokens = rowOf(*prompts, mask, b).tokens;
       if (llvm::Error error = model.reset())
@@ -128,14 +128,6 @@ private:
   std::optional<GoldenTensor> values(const std::string &name) const {
     auto tensor = io.tensors.find(name);
     return tensor == io.tensors.end() ? std::nullopt : std::optional(tensorValues(tensor->second));
-  }
-
-  /// Twenty times the error of a plain implementation in f32, and at least 2e-5 of the largest value.
-  double limitOf(llvm::StringRef measured, const GoldenTensor &wanted) const {
-    double plain = 0;
-    if (const llvm::json::Array *entry = errors.getArray(measured); entry && !entry->empty())
-      plain = (*entry)[0].getAsNumber().value_or(0.0);
-    return std::max(20 * plain, 2e-5 * reference::largestMagnitude(wanted.reals));
   }
 
   llvm::Error compareRow(const std::string &part, const std::vector<double> &found, size_t row,

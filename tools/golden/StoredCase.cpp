@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/golden/StoredCase.h"
 
-#include "backends/reference/Compare.h"
 #include "tools/golden/TensorValues.h"
 
 #include "mlir/IR/Builders.h"
@@ -30,16 +29,11 @@ Type elementType(StringRef dtype, Builder b) {
       .Default(Type());
 }
 
-/// Twenty times the error of a plain implementation in f32, and at least 2e-5 of the largest value; for values stored
-/// in 16 bits one unit in the last place of the largest.
+/// That of f32; for values stored in 16 bits at least one unit in the last place of the largest.
 double limitOf(const llvm::json::Object &errors, StringRef tensor, const GoldenTensor &wanted, Type element) {
-  double plain = 0;
-  if (const llvm::json::Array *entry = errors.getArray(tensor); entry && !entry->empty())
-    plain = (*entry)[0].getAsNumber().value_or(0.0);
-  double relative = 2e-5;
   if (auto type = cast<FloatType>(element); type.getWidth() == 16)
-    relative = std::ldexp(1.0, 1 - static_cast<int>(type.getFPMantissaWidth()));
-  return std::max(20 * plain, relative * reference::largestMagnitude(wanted.reals));
+    return errorLimit(errors, tensor, wanted, std::ldexp(1.0, 1 - static_cast<int>(type.getFPMantissaWidth())));
+  return errorLimit(errors, tensor, wanted);
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/golden/TensorValues.h"
 
+#include "backends/reference/Compare.h"
+
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/Endian.h"
 
@@ -57,6 +59,13 @@ llvm::Expected<llvm::json::Object> metadataObject(const SafetensorsFile &file, S
   if (!object)
     return llvm::createStringError(path + ": metadata " + key + " is no JSON object");
   return std::move(*object);
+}
+
+double errorLimit(const llvm::json::Object &errors, StringRef tensor, const GoldenTensor &wanted, double relative) {
+  double plain = 0;
+  if (const llvm::json::Array *entry = errors.getArray(tensor); entry && !entry->empty())
+    plain = (*entry)[0].getAsNumber().value_or(0.0);
+  return std::max(20 * plain, relative * reference::largestMagnitude(wanted.reals));
 }
 
 } // namespace tilewright

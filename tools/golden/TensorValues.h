@@ -18,4 +18,9 @@ GoldenTensor tensorValues(const NamedTensor &tensor);
 llvm::Expected<llvm::json::Object> metadataObject(const SafetensorsFile &file, llvm::StringRef path,
                                                   const std::string &key);
 
+/// How far results may be from `wanted`: twenty times the error of a plain implementation in f32, which the object
+/// `errors` ("f32_err" of the metadata) has for `tensor`, and at least `relative` of the largest value.
+double errorLimit(const llvm::json::Object &errors, llvm::StringRef tensor, const GoldenTensor &wanted,
+                  double relative = 2e-5);
+
 } // namespace tilewright
