@@ -331,7 +331,8 @@ Finding checkThreads(const Environment &environment, StringRef op) {
     for (unsigned threads : {1, 4}) {
       std::string where = "'" + program->name() + "' on " + std::to_string(threads) + " threads";
       announce(where);
-      Kernel fresh(environment, *program, threads), &kernel = threads == 1 ? kernelOf(environment, *program) : fresh;
+      std::optional<Kernel> fresh;
+      Kernel &kernel = threads == 1 ? kernelOf(environment, *program) : fresh.emplace(environment, *program, threads);
       for (bool again : {false, true}) {
         auto found = kernel.run(environment.context.get(), *inputs);
         if (!found)
@@ -349,8 +350,9 @@ Finding checkThreads(const Environment &environment, StringRef op) {
     std::optional<StepResults> first;
     for (unsigned threads : {1, 4}) {
       std::string where = "'" + program->name() + "' on " + std::to_string(threads) + " threads";
-      SteppedKernel fresh(environment, *program, threads);
-      SteppedKernel &kernel = threads == 1 ? steppedKernelOf(environment, *program) : fresh;
+      std::optional<SteppedKernel> fresh;
+      SteppedKernel &kernel =
+          threads == 1 ? steppedKernelOf(environment, *program) : fresh.emplace(environment, *program, threads);
       for (bool again : {false, true}) {
         auto found = kernel.run(environment, schedule);
         if (!found)
