@@ -155,7 +155,7 @@ LogicalResult describeResults(ModuleOp module, StringRef entry, artifact::Manife
   return success();
 }
 
-/// The manifest's state of this name and type; a new one where `manifest` has none.
+/// Adds a state to the manifest, with its buffers behind `buffers` others. Returns the place of the first.
 static FailureOr<int64_t> addState(func::FuncOp function, StringRef name, tw::StateType type,
                                    artifact::ManifestT &manifest, int64_t &buffers) {
   auto state = std::make_unique<artifact::StateT>();

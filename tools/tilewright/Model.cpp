@@ -49,19 +49,14 @@ SessionPointer newSession(tw_model *model) {
   return SessionPointer(session);
 }
 
-static tw_step_request requestOf(tw_session *session, const std::vector<int32_t> &tokens, std::vector<float> &logits) {
+std::vector<float> step(tw_model *model, tw_session *session, const std::vector<int32_t> &tokens) {
+  std::vector<float> logits(static_cast<size_t>(tw_model_vocab_size(model)));
   tw_step_request request = {};
   request.size = sizeof request;
   request.session = session;
   request.tokens = tokens.data();
   request.count = static_cast<int64_t>(tokens.size());
   request.logits = logits.data();
-  return request;
-}
-
-std::vector<float> step(tw_model *model, tw_session *session, const std::vector<int32_t> &tokens) {
-  std::vector<float> logits(static_cast<size_t>(tw_model_vocab_size(model)));
-  const tw_step_request request = requestOf(session, tokens, logits);
   check(tw_step(model, &request, 1), "");
   return logits;
 }
