@@ -83,61 +83,47 @@ ModelOptions readOptions(const tw_model_options *from) {
   return options;
 }
 
-/// The buffers of a request for the model's outputs, in the model's order; empty when it wants none.
-std::vector<float *> readOutputs(const Model &model, const tw_step_request &from, const std::string &request) {
+/// The values that a request gives by name, each by a tw_input or tw_output, in the order of the model's `own`; empty
+/// when it gives none. `kind` and `request` are for messages; `lacking` is what to say of values that are NULL, none:
+/// they may be.
+template <typename Given, typename Own>
+std::vector<decltype(Given::values)> readNamed(std::span<const Own> own, const Given *given, int64_t count,
+                                               const std::string &kind, const std::string &request,
+                                               const std::string &lacking) {
   const auto fail = [&](tw_status code, const std::string &what) { throw Error(code, request + ": " + what); };
-  if (from.output_count < 0 || (from.output_count > 0 && !from.outputs))
-    fail(TW_INVALID, "outputs is NULL or output_count is negative");
-  std::vector<float *> buffers;
-  const auto *at = reinterpret_cast<const uint8_t *>(from.outputs);
-  for (int64_t i = 0; i < from.output_count; ++i) {
-    buffers.resize(model.outputs().size());
-    const tw_output given = readSized(reinterpret_cast<const tw_output *>(at), sizeof(tw_output), "tw_output");
-    at += given.size;
-    const std::string name = given.name ? given.name : "";
-    const std::optional<size_t> which = model.findOutput(name);
-    if (!which) {
+  if (count < 0 || (count > 0 && !given))
+    fail(TW_INVALID, kind + "s is NULL or " + kind + "_count is negative");
+  std::vector<decltype(Given::values)> values(count ? own.size() : 0);
+  const auto *at = reinterpret_cast<const uint8_t *>(given);
+  for (int64_t i = 0; i < count; ++i) {
+    const Given one = readSized(reinterpret_cast<const Given *>(at), sizeof(Given), ("tw_" + kind).c_str());
+    at += one.size;
+    const std::string name = one.name ? one.name : "";
+    const auto found = std::find_if(own.begin(), own.end(), [&](const Own &each) { return each.name == name; });
+    if (found == own.end()) {
       std::string known;
-      for (const ModelOutput &output : model.outputs())
-        known += (known.empty() ? "" : ", ") + output.name;
-      fail(TW_NOT_FOUND, "output '" + name + "': the model has " + (known.empty() ? "none" : known));
+      for (const Own &each : own)
+        known += (known.empty() ? "" : ", ") + each.name;
+      fail(TW_NOT_FOUND, kind + " '" + name + "': the model has " + (known.empty() ? "none" : known));
     }
-    if (buffers[*which])
-      fail(TW_INVALID, "output '" + name + "' is there twice");
-    if (!given.values && (!from.wanted || from.wanted_count > 0))
-      fail(TW_INVALID, "no buffer for output '" + name + "'");
-    buffers[*which] = given.values;
+    auto &place = values[static_cast<size_t>(found - own.begin())];
+    if (place)
+      fail(TW_INVALID, kind + " '" + name + "' is there twice");
+    if (!one.values && !lacking.empty())
+      fail(TW_INVALID, lacking + " for " + kind + " '" + name + "'");
+    place = one.values;
   }
-  return buffers;
+  return values;
 }
 
-/// The inputs of a request with `tokens` tokens, in the model's order; empty when it gives none.
+std::vector<float *> readOutputs(const Model &model, const tw_step_request &from, const std::string &request) {
+  const bool isFilled = !from.wanted || from.wanted_count > 0;
+  return readNamed(model.outputs(), from.outputs, from.output_count, "output", request, isFilled ? "no buffer" : "");
+}
+
 template <typename Request>
 std::vector<const int32_t *> readInputs(const Model &model, const Request &from, const std::string &request) {
-  const auto fail = [&](tw_status code, const std::string &what) { throw Error(code, request + ": " + what); };
-  if (from.input_count < 0 || (from.input_count > 0 && !from.inputs))
-    fail(TW_INVALID, "inputs is NULL or input_count is negative");
-  std::vector<const int32_t *> rows;
-  const auto *at = reinterpret_cast<const uint8_t *>(from.inputs);
-  for (int64_t i = 0; i < from.input_count; ++i) {
-    rows.resize(model.inputs().size());
-    const tw_input given = readSized(reinterpret_cast<const tw_input *>(at), sizeof(tw_input), "tw_input");
-    at += given.size;
-    const std::string name = given.name ? given.name : "";
-    const std::optional<size_t> which = model.findInput(name);
-    if (!which) {
-      std::string known;
-      for (const ModelInput &input : model.inputs())
-        known += (known.empty() ? "" : ", ") + input.name;
-      fail(TW_NOT_FOUND, "input '" + name + "': the model has " + (known.empty() ? "none" : known));
-    }
-    if (rows[*which])
-      fail(TW_INVALID, "input '" + name + "' is there twice");
-    if (!given.values)
-      fail(TW_INVALID, "no values for input '" + name + "'");
-    rows[*which] = given.values;
-  }
-  return rows;
+  return readNamed(model.inputs(), from.inputs, from.input_count, "input", request, "no values");
 }
 
 StepRequest readRequest(const tw_step_request &from, int64_t index) {

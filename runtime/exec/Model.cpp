@@ -115,13 +115,6 @@ const RuntimeHalf &Model::runtimeHalf(const std::string &plugin) {
   return *halves.back();
 }
 
-std::optional<size_t> Model::findInput(std::string_view name) const {
-  for (size_t i = 0; i < inputList.size(); ++i)
-    if (inputList[i].name == name)
-      return i;
-  return std::nullopt;
-}
-
 std::optional<size_t> Model::findOutput(std::string_view name) const {
   for (size_t i = 0; i < outputList.size(); ++i)
     if (outputList[i].name == name)

@@ -92,8 +92,6 @@ public:
   int64_t context() const { return contextLength; }
   std::span<const ModelInput> inputs() const { return inputList; }
   std::span<const ModelOutput> outputs() const { return outputList; }
-  /// Number of the input of this name; nothing when there is none.
-  std::optional<size_t> findInput(std::string_view name) const;
   /// Number of the output of this name; nothing when there is none.
   std::optional<size_t> findOutput(std::string_view name) const;
   int threads() const { return executor->concurrency(); }
