@@ -27,40 +27,32 @@ void addPiece(Pieces &pieces, size_t begin, size_t end, bool match) {
     pieces.push_back({{begin, end}, match});
 }
 
-/// Joins pieces as `behavior` says and appends the words.
-void applyBehavior(const Pieces &pieces, SplitBehavior behavior, std::vector<TextRange> &words) {
-  auto extendLast = [&](const Piece &piece) { words.back().end = piece.range.end; };
+/// Whether a piece belongs to the word of the piece before it.
+bool joins(const Piece &before, const Piece &piece, SplitBehavior behavior) {
   switch (behavior) {
   case SplitBehavior::Removed:
-    for (const Piece &piece : pieces)
-      if (!piece.match)
-        words.push_back(piece.range);
-    break;
   case SplitBehavior::Isolated:
-    for (const Piece &piece : pieces)
-      words.push_back(piece.range);
     break;
   case SplitBehavior::MergedWithPrevious:
-    for (size_t i = 0; i < pieces.size(); ++i)
-      if (pieces[i].match && i > 0 && !pieces[i - 1].match)
-        extendLast(pieces[i]);
-      else
-        words.push_back(pieces[i].range);
-    break;
+    return piece.match && !before.match;
   case SplitBehavior::MergedWithNext:
-    for (size_t i = 0; i < pieces.size(); ++i)
-      if (!pieces[i].match && i > 0 && pieces[i - 1].match)
-        extendLast(pieces[i]);
-      else
-        words.push_back(pieces[i].range);
-    break;
+    return !piece.match && before.match;
   case SplitBehavior::Contiguous:
-    for (size_t i = 0; i < pieces.size(); ++i)
-      if (i > 0 && pieces[i].match == pieces[i - 1].match)
-        extendLast(pieces[i]);
-      else
-        words.push_back(pieces[i].range);
-    break;
+    return piece.match == before.match;
+  }
+  return false;
+}
+
+/// Joins pieces as `behavior` says and appends the words.
+void applyBehavior(const Pieces &pieces, SplitBehavior behavior, std::vector<TextRange> &words) {
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const Piece &piece = pieces[i];
+    if (behavior == SplitBehavior::Removed && piece.match)
+      continue;
+    if (i > 0 && joins(pieces[i - 1], piece, behavior))
+      words.back().end = piece.range.end;
+    else
+      words.push_back(piece.range);
   }
 }
 
