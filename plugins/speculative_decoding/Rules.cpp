@@ -48,7 +48,7 @@ Verdict judge(std::span<const int32_t> drafted, const Judgement &from) {
   for (size_t i = 0; i < drafted.size(); ++i) {
     const int32_t token = drafted[i];
     const tw_rt_choice certain[] = {{token, 1}};
-    const Distribution p = from.target(i), q = from.draft(i).empty() ? certain : from.draft(i);
+    const Distribution p = from.target(i), drawn = from.draft(i), q = drawn.empty() ? certain : drawn;
     const double given = probabilityOf(p, token);
     const bool stands = from.lossyThreshold > 0 ? given >= from.lossyThreshold
                                                 : accepts(given, probabilityOf(q, token), from.uniform());

@@ -94,7 +94,7 @@ typedef struct tw_rt_sampler {
   /* One token from a row, as without a policy. */
   tw_status (*sample)(void *data, const float *row, const int32_t *history, int64_t history_count, int32_t *id);
   /* What it would choose from: [*count] by ascending id, without what its filters drop; one token when it is greedy.
-   * Valid until the next call of a function of the sampler. */
+   * Valid until the next call of sample or distribution. */
   tw_status (*distribution)(void *data, const float *row, const int32_t *history, int64_t history_count,
                             const tw_rt_choice **choices, int64_t *count);
   /* The next number of its sequence, in [0, 1). */
