@@ -28,8 +28,9 @@ FailureOr<PagedAttention> PagedAttention::create(const PagedAttentionSpec &spec,
     return spec.op->emitOpError("has no kernel form for chunks over a state");
 
   PagedAttention a(spec, kernel);
-  if (spec.radius) // places are i32, and so are their sums
-    a.spec.radius = std::min<int64_t>(*spec.radius, INT32_MAX);
+  for (std::optional<int64_t> *reach : {&a.spec.window, &a.spec.radius})
+    if (*reach) // places are i32: no further, so that sums with them do not overflow
+      *reach = std::min<int64_t>(**reach, INT32_MAX);
   a.heads = type.getDimSize(1);
   a.dim = type.getDimSize(2);
   a.headsKv = buffers[0].getDimSize(1);

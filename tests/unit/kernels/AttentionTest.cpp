@@ -175,6 +175,7 @@ static const Variant variants[] = {
     {"fused_not_causal", "attention-fused", 4, 2, 32, 32, 0, 0.0, false, false},
     {"fused_plain", "attention-fused", 7, 1, 80, 64, 0, 0.0, false},
     {"fused_window", "attention-fused", 4, 2, 32, 32, 70, 0.0, false},
+    {"fused_window_without_end", "attention-fused", 2, 1, 16, 16, INT64_MAX, 0.0, false},
     {"fused_softcap", "attention-fused", 4, 4, 32, 32, 0, 5.0, false},
     {"fused_sinks", "attention-fused", 4, 2, 32, 48, 0, 0.0, true},
     {"fused_all", "attention-fused", 12, 2, 64, 64, 5, 3.0, true},
