@@ -5,6 +5,7 @@
 #include "frontend/graph/GraphFile.h"
 #include "frontend/import/ImportModel.h"
 #include "tests/unit/support/GgufWriter.h"
+#include "tests/unit/support/Replaced.h"
 #include "tests/unit/support/TestFolder.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -118,13 +119,7 @@ TEST(Family, MistakesInTheUsersFolder) {
 }
 
 TEST(Family, MistakesOfForm) {
-  auto changed = [](StringRef from, StringRef to) {
-    std::string text = denseFamily.str();
-    size_t at = text.find(from.str());
-    EXPECT_NE(at, std::string::npos);
-    text.replace(at, from.size(), to.str());
-    return parseError(text);
-  };
+  auto changed = [](StringRef from, StringRef to) { return parseError(replaced(denseFamily, from, to)); };
   EXPECT_EQ(changed("\"type\": \"int\"", "\"type\": \"integer\""),
             "expected int, float, bool, string or list at f.json.parameters[0].type");
   EXPECT_EQ(changed("\"gguf\": \"dense.layers\", ", ""),
@@ -144,11 +139,7 @@ TEST(Family, MistakesOfMeaning) {
   Share share(folder.path());
   std::string model = folder.write("m.gguf", denseModel(false));
   auto changed = [&](StringRef from, StringRef to) -> std::string {
-    std::string text = denseFamily.str();
-    size_t at = text.find(from.str());
-    EXPECT_NE(at, std::string::npos);
-    text.replace(at, from.size(), to.str());
-    folder.write("families/dense.json", arrayRefFromStringRef(text));
+    folder.write("families/dense.json", arrayRefFromStringRef(replaced(denseFamily, from, to)));
     Expected<ImportResult> result = importModel(model, folder.path("m.twg"));
     if (result)
       return "accepted";

@@ -3,6 +3,7 @@
 #include "frontend/graph/Access.h"
 #include "frontend/graph/GraphFile.h"
 #include "frontend/import/ImportModel.h"
+#include "tests/unit/support/Replaced.h"
 #include "tests/unit/support/SafetensorsWriter.h"
 #include "tests/unit/support/TestFolder.h"
 
@@ -114,11 +115,7 @@ TEST_F(TensorRules, WhatDoesNotFit) {
 
 TEST_F(TensorRules, MistakesOfDescriptions) {
   auto changed = [&](StringRef from, StringRef to) {
-    std::string text = family.str();
-    size_t at = text.find(from.str());
-    EXPECT_NE(at, std::string::npos);
-    text.replace(at, from.size(), to.str());
-    setFamily(text);
+    setFamily(replaced(family, from, to));
     return verdict(tensors().tensor("e.1.w", {2, 3}));
   };
   EXPECT_EQ(changed("\"from\": \"2\"", "\"from\": \"3\""),
