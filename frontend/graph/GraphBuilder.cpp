@@ -280,8 +280,6 @@ void GraphBuilder::setContextLength(uint32_t tokens) { graph->context_length = t
 void GraphBuilder::setVocabularySize(uint32_t tokens) { graph->vocab_size = tokens; }
 
 void GraphBuilder::setTokenizer(graph::TokenizerT tokenizer) {
-  if (graph->vocab_size == 0)
-    graph->vocab_size = tokenizer.tokens.size();
   graph->tokenizer = std::make_unique<graph::TokenizerT>(std::move(tokenizer));
 }
 
@@ -298,6 +296,8 @@ Expected<std::vector<uint8_t>> GraphBuilder::finish() {
   graph->functions.clear();
   for (const std::unique_ptr<FunctionBuilder> &function : functions)
     graph->functions.push_back(std::make_unique<graph::FunctionT>(*function->function));
+  if (graph->vocab_size == 0 && graph->tokenizer)
+    graph->vocab_size = graph->tokenizer->tokens.size();
 
   std::vector<uint8_t> bytes = packGraph(*graph);
   if (Error error = verifyStructure(*graph::GetGraph(bytes.data()), "graph builder", bytes.size()))

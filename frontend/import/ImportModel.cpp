@@ -149,6 +149,23 @@ Error buildGraph(const ModelSource &source, const Family &family, const Binding 
   return emitFunctions(family, binding, builder);
 }
 
+/// The tokenizer that lies in the GGUF file or the folder, if any.
+Error setTokenizer(const ModelSource &source, const gguf::GgufFile *gguf, GraphBuilder &builder) {
+  if (!gguf) {
+    Expected<std::unique_ptr<graph::TokenizerT>> tokenizer = readTokenizerFolder(source.folder());
+    if (!tokenizer)
+      return tokenizer.takeError();
+    if (*tokenizer)
+      builder.setTokenizer(std::move(**tokenizer));
+  } else if (gguf->has("tokenizer.ggml.tokens")) {
+    Expected<graph::TokenizerT> tokenizer = readTokenizer(*gguf);
+    if (!tokenizer)
+      return tokenizer.takeError();
+    builder.setTokenizer(std::move(*tokenizer));
+  }
+  return Error::success();
+}
+
 Expected<ImportResult> finish(const ModelSource &source, const Family &family, StringRef outputPath,
                               const gguf::GgufFile *gguf) {
   Expected<Binding> binding = Binding::bind(family, source);
@@ -159,21 +176,11 @@ Expected<ImportResult> finish(const ModelSource &source, const Family &family, S
   if (!prefix)
     return prefix.takeError();
   GraphBuilder builder("tilewright import");
+  // Before the weights, of which each byte is read for its hash.
+  if (Error error = setTokenizer(source, gguf, builder))
+    return error;
   if (Error error = buildGraph(source, family, *binding, *prefix, builder))
     return error;
-  if (gguf && gguf->has("tokenizer.ggml.tokens")) {
-    Expected<graph::TokenizerT> tokenizer = readTokenizer(*gguf);
-    if (!tokenizer)
-      return tokenizer.takeError();
-    builder.setTokenizer(std::move(*tokenizer));
-  }
-  if (!gguf) {
-    Expected<std::unique_ptr<graph::TokenizerT>> tokenizer = readTokenizerFolder(source.folder());
-    if (!tokenizer)
-      return tokenizer.takeError();
-    if (*tokenizer)
-      builder.setTokenizer(std::move(**tokenizer));
-  }
   Expected<std::vector<uint8_t>> bytes = builder.finish();
   if (!bytes)
     return badInput(source.path() + ": " + toString(bytes.takeError()));
