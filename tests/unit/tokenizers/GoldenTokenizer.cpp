@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/unit/tokenizers/GoldenTokenizer.h"
 
-#include "frontend/import/EmbeddedFiles.h"
+#include "frontend/import/Family.h"
 #include "frontend/import/tokenizer/GgufTokenizer.h"
 #include "frontend/import/tokenizer/TokenizerFolder.h"
 #include "tests/unit/support/GgufWriter.h"
@@ -17,13 +17,6 @@
 using namespace llvm;
 
 namespace tilewright::test {
-
-static Expected<gguf::TypeTable> ggufTypes() {
-  for (const EmbeddedFile &file : embeddedFamilies())
-    if (file.name == "gguf-types.json")
-      return gguf::TypeTable::parse(file.content, file.name);
-  return createStringError("no gguf-types.json");
-}
 
 template <typename T> static Bytes arrayOf(GgufKind kind, const std::vector<T> &values) {
   Bytes bytes;
@@ -67,8 +60,8 @@ std::unique_ptr<Tokenizer> goldenTokenizer(const std::string &name) {
   if (sys::fs::exists(folder + "/gguf.json")) {
     std::ifstream metadata(folder + "/gguf.json");
     const std::vector<uint8_t> bytes = ggufFile(nlohmann::json::parse(metadata));
-    gguf::TypeTable types = cantFail(ggufTypes());
-    gguf::GgufFile file = cantFail(gguf::GgufFile::parse(bytes, "t.gguf", types));
+    const FamilyLibrary families = cantFail(FamilyLibrary::load());
+    gguf::GgufFile file = cantFail(gguf::GgufFile::parse(bytes, "t.gguf", families.ggufTypes()));
     Expected<graph::TokenizerT> tokenizer = readTokenizer(file);
     if (!tokenizer) {
       ADD_FAILURE() << toString(tokenizer.takeError());
