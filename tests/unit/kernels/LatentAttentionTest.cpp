@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attention of low rank: what compiled steps compute over a cache of latents, against keys and values of all heads made
 // from them in plain arithmetic.
-#include "backends/reference/Interpreter.h"
 #include "tests/unit/kernels/Batch.h"
+#include "tests/unit/kernels/FunctionCase.h"
 #include "tests/unit/kernels/Inputs.h"
 #include "tests/unit/kernels/ProgramRunner.h"
 #include "tools/functions/SteppedFunction.h"
@@ -185,15 +185,10 @@ TEST(LatentAttentionQuantised, StepsOverLatentsAgreeWithTheInterpreter) {
       for (double &number : in.back().reals)
         number = static_cast<double>(random() % 65) / 32 - 1;
     }
-    auto integers = [&](std::vector<int64_t> numbers) {
-      in.push_back(reference::Tensor::ints({static_cast<int64_t>(numbers.size())}));
-      in.back().integers = std::move(numbers);
-    };
     std::vector<int64_t> positions(rows);
     std::iota(positions.begin(), positions.end(), length);
-    integers({0, rows});
-    integers({length + rows});
-    integers(positions);
+    for (const std::vector<int64_t> &numbers : {std::vector<int64_t>{0, rows}, {length + rows}, positions})
+      in.push_back(integers(numbers));
     std::vector<reference::RunValue> values(in.begin(), in.end());
     values.push_back(state);
     in.push_back({});
@@ -204,6 +199,7 @@ TEST(LatentAttentionQuantised, StepsOverLatentsAgreeWithTheInterpreter) {
     const auto &want = std::get<reference::Tensor>(wanted->front());
     ASSERT_EQ(found->front().shape, want.shape);
     for (size_t i = 0; i < want.reals.size(); ++i)
+      // The contract of attention; results are about 1.
       ASSERT_NEAR(found->front().reals[i], want.reals[i], 1e-4) << rows << " rows behind " << length << ", " << i;
     length += rows;
   }

@@ -159,7 +159,7 @@ TEST_P(ZeroSizes, EachDimensionInTurn) {
       for (const char *first : {"tile", "simplify"}) {
         FunctionOptions options;
         options.firstStage = first;
-        expectAgreement(textOf(program, zero, dynamic), shapes, 1e-5, 1, options);
+        expectAgreement(textOf(program, zero, dynamic), shapes, boundOf("f32"), 1, options);
       }
   }
 }
