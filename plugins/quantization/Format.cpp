@@ -171,26 +171,36 @@ std::span<const Format> allFormats() { return formats; }
 
 void decodeBlock(const Format &format, const uint8_t *bytes, float *out) {
   switch (format.kind) {
-  case FormatKind::Q4_0:
+  case FormatKind::Q4_0: {
+    const float d = halfAt(bytes);
     for (uint32_t e = 0; e < 32; ++e)
-      out[e] = halfAt(bytes) * float(int(nibble(bytes + 2, e)) - 8);
+      out[e] = d * float(int(nibble(bytes + 2, e)) - 8);
     return;
-  case FormatKind::Q4_1:
+  }
+  case FormatKind::Q4_1: {
+    const float d = halfAt(bytes), m = halfAt(bytes + 2);
     for (uint32_t e = 0; e < 32; ++e)
-      out[e] = scaled(halfAt(bytes), nibble(bytes + 4, e), halfAt(bytes + 2));
+      out[e] = scaled(d, nibble(bytes + 4, e), m);
     return;
-  case FormatKind::Q5_0:
+  }
+  case FormatKind::Q5_0: {
+    const float d = halfAt(bytes);
     for (uint32_t e = 0; e < 32; ++e)
-      out[e] = halfAt(bytes) * float(int(nibble(bytes + 6, e) | bit(bytes + 2, e) << 4) - 16);
+      out[e] = d * float(int(nibble(bytes + 6, e) | bit(bytes + 2, e) << 4) - 16);
     return;
-  case FormatKind::Q5_1:
+  }
+  case FormatKind::Q5_1: {
+    const float d = halfAt(bytes), m = halfAt(bytes + 2);
     for (uint32_t e = 0; e < 32; ++e)
-      out[e] = scaled(halfAt(bytes), nibble(bytes + 8, e) | bit(bytes + 4, e) << 4, halfAt(bytes + 2));
+      out[e] = scaled(d, nibble(bytes + 8, e) | bit(bytes + 4, e) << 4, m);
     return;
-  case FormatKind::Q8_0:
+  }
+  case FormatKind::Q8_0: {
+    const float d = halfAt(bytes);
     for (uint32_t e = 0; e < 32; ++e)
-      out[e] = halfAt(bytes) * float(int8_t(bytes[2 + e]));
+      out[e] = d * float(int8_t(bytes[2 + e]));
     return;
+  }
   case FormatKind::Q2_K:
     return decodeQ2K(bytes, out);
   case FormatKind::Q3_K:

@@ -15,8 +15,7 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       TILEWRIGHT_PLUGIN_VERSION,
       [](tw_dialect_registry *registry) {
         registry->insert<tilewright::quantization::QuantizationDialect>();
-        // Not with the builtin dialect: a context loads that one before it has its float
-        // types.
+        // Not with the builtin dialect: a context loads that one before it has its float types.
         registry->addExtension(+[](mlir::MLIRContext *context, tilewright::tw::TwDialect *) {
           tilewright::quantization::attachHalfStorage(*context);
         });
