@@ -19,14 +19,10 @@ public:
   }
 
   void runOnOperation() final {
-    SmallVector<ReferenceLowering> modules;
-    getOperation()->walk([&](Operation *op) {
-      if (isa<SelfAttentionOp, CrossAttentionOp>(op))
-        modules.push_back(cast<ReferenceLowering>(op));
-    });
-    for (ReferenceLowering module : modules)
-      if (failed(decompose(module)))
-        return signalPassFailure();
+    if (failed(decomposeAll(getOperation(), [](ReferenceLowering op) {
+          return isa<SelfAttentionOp, CrossAttentionOp>(op.getOperation());
+        })))
+      signalPassFailure();
   }
 };
 
