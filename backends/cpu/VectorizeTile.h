@@ -19,7 +19,8 @@ void vectorizeLoadField(mlir::RewriterBase &rewriter, tile::LoadFieldOp op);
 /// Other users read the field from a buffer that is filled at most `limit` bytes at a time.
 void vectorizeSlicedField(mlir::RewriterBase &rewriter, tile::LoadFieldOp op, int64_t limit);
 
-/// A field of nibbles becomes one read of its bytes, a mask and a shift, side by side in one vector.
+/// A field of bits becomes one read of its bytes, and for each of its parts a shift and a mask, side by side in one
+/// vector.
 void vectorizeLoadBits(mlir::RewriterBase &rewriter, tile::LoadBitsOp op);
 
 } // namespace tilewright
