@@ -51,7 +51,7 @@ void Kind::checkDecoding(GoldenCase &c, const GoldenTensor *raw, const GoldenTen
     return;
   const std::vector<uint8_t> bytes = bytesOf(*raw);
   std::vector<float> values(bytes.size() / format.blockBytes * format.blockElements);
-  if (values.size() != wanted->reals.size())
+  if (bytes.size() % format.blockBytes != 0 || values.size() != wanted->reals.size())
     return c.wrong(name + ": " + Twine(bytes.size()) + " bytes are no blocks of " + Twine(wanted->reals.size()) +
                    " elements");
   for (size_t block = 0; block * format.blockBytes < bytes.size(); ++block)
@@ -72,6 +72,10 @@ void Kind::check(GoldenCase &c) const {
     return;
   const std::vector<uint8_t> wanted = bytesOf(*c.stored(tensor("raw")));
   const std::vector<float> row(source->reals.begin(), source->reals.end());
+  if (row.size() % format.blockElements != 0 || row.size() / format.blockElements * format.blockBytes != wanted.size())
+    return c.wrong(name + ": " + Twine(wanted.size()) + " bytes are no blocks of " + Twine(row.size()) + " elements");
+  if (!llvm::all_of(row, [](float number) { return std::isfinite(number); }))
+    return c.wrong(name + ": a number to encode is not finite");
   std::vector<uint8_t> found(wanted.size());
   encodeRow(format, row, found.data());
   if (found != wanted)
