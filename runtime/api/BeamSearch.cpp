@@ -114,20 +114,23 @@ private:
 
   /// The best continuations of all beams: so many that enough go on whatever tokens end some.
   std::vector<Candidate> candidates() const {
+    const size_t wanted = std::max<size_t>(2, 1 + endTokens) * beams;
     std::vector<Candidate> all;
-    all.reserve(beams * options.choices);
+    all.reserve(wanted + options.choices);
     for (size_t beam = 0; beam < beams; ++beam) {
       const std::vector<float> scores = scoresOf(beam);
       for (size_t id = 0; id < scores.size(); ++id)
         all.push_back(
             {beam, static_cast<int32_t>(id), running[beam].score + static_cast<double>(scores[id]), false, false});
+      // Beam by beam: all candidates of all beams at once would be megabytes of new memory for each token.
+      const size_t kept = std::min(wanted, all.size());
+      std::partial_sort(all.begin(), all.begin() + static_cast<ptrdiff_t>(kept), all.end(),
+                        [](const Candidate &a, const Candidate &b) {
+                          return a.score != b.score ? a.score > b.score
+                                                    : std::pair(a.parent, a.token) < std::pair(b.parent, b.token);
+                        });
+      all.resize(kept);
     }
-    const size_t kept = std::min(std::max<size_t>(2, 1 + endTokens) * beams, all.size());
-    std::partial_sort(
-        all.begin(), all.begin() + static_cast<ptrdiff_t>(kept), all.end(), [](const Candidate &a, const Candidate &b) {
-          return a.score != b.score ? a.score > b.score : std::pair(a.parent, a.token) < std::pair(b.parent, b.token);
-        });
-    all.resize(kept);
     for (Candidate &candidate : all) {
       candidate.byToken = endsText[static_cast<size_t>(candidate.token)];
       candidate.ends = candidate.byToken || length() + 1 >= options.maxLength;
