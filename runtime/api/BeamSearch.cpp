@@ -2,6 +2,7 @@
 #include "runtime/api/BeamSearch.h"
 
 #include "runtime/api/Error.h"
+#include "runtime/api/Requests.h"
 
 #include <algorithm>
 #include <chrono>
@@ -70,12 +71,7 @@ public:
 private:
   /// The prompt's step; all beams are like the first.
   void begin() {
-    tw_step_request request = {};
-    request.size = sizeof request;
-    request.session = first;
-    request.tokens = prompt.data();
-    request.count = static_cast<int64_t>(prompt.size());
-    request.logits = logits.data();
+    const tw_step_request request = stepRequest(first, prompt, logits.data());
     need(tw_step(model, &request, 1));
     sessions = {first};
     for (size_t i = 1; i < 2 * beams; ++i) {
@@ -207,15 +203,9 @@ private:
       need(tw_session_assign(sessions[i], spare[i]));
       need(tw_session_truncate(spare[i], 0)); // so that a beam alone shares nothing
     }
-    std::vector<tw_step_request> requests(beams);
-    for (size_t i = 0; i < beams; ++i) {
-      requests[i] = {};
-      requests[i].size = sizeof requests[i];
-      requests[i].session = sessions[i];
-      requests[i].tokens = &running[i].text.back();
-      requests[i].count = 1;
-      requests[i].logits = logits.data() + i * vocabulary;
-    }
+    std::vector<tw_step_request> requests;
+    for (size_t i = 0; i < beams; ++i)
+      requests.push_back(stepRequest(sessions[i], {&running[i].text.back(), 1}, logits.data() + i * vocabulary));
     need(tw_step(model, requests.data(), static_cast<int64_t>(beams)));
     ++result.steps;
   }

@@ -4,6 +4,7 @@
 #include "runtime/api/DraftPolicy.h"
 #include "runtime/api/Handles.h"
 #include "runtime/api/OutcomeOf.h"
+#include "runtime/api/Requests.h"
 #include "runtime/tokenize/StreamDecoder.h"
 
 #include <algorithm>
@@ -164,14 +165,9 @@ private:
       filled.push_back({sizeof(tw_output), output.name.c_str(), outputs[i].data()});
     }
     logits.resize(rows * static_cast<size_t>(model->model->vocabSize()));
-    tw_step_request request = {};
-    request.size = sizeof request;
-    request.session = session;
-    request.tokens = tokens.data();
-    request.count = static_cast<int64_t>(tokens.size());
+    tw_step_request request = stepRequest(session, tokens, logits.data());
     request.wanted = wanted.data();
     request.wanted_count = static_cast<int64_t>(wanted.size());
-    request.logits = logits.data();
     request.outputs = filled.data();
     request.output_count = static_cast<int64_t>(filled.size());
     chosenRow = 0;

@@ -2,7 +2,7 @@
 // A compiled model as a LogitsModel.
 #include "tools/driver/LogitsModel.h"
 
-#include "runtime/api/tilewright.h"
+#include "runtime/api/Requests.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -62,14 +62,9 @@ public:
     std::vector<float> logits(wanted.size() * static_cast<size_t>(vocab()));
     const tw_output asked = {sizeof asked, output, logits.data()};
     std::vector<tw_input> rows = rowsOf(inputs);
-    tw_step_request request = {};
-    request.size = sizeof request;
-    request.session = session;
-    request.tokens = tokens.data();
-    request.count = static_cast<int64_t>(tokens.size());
+    tw_step_request request = stepRequest(session, tokens, output ? nullptr : logits.data());
     request.wanted = wanted.data();
     request.wanted_count = static_cast<int64_t>(wanted.size());
-    request.logits = output ? nullptr : logits.data();
     request.outputs = output ? &asked : nullptr;
     request.output_count = output ? 1 : 0;
     request.inputs = rows.data();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/tilewright/Model.h"
 
+#include "runtime/api/Requests.h"
+
 namespace tilewright::cli {
 
 void addModelOptions(CLI::App &command, ModelOptions &options) {
@@ -51,12 +53,7 @@ SessionPointer newSession(tw_model *model) {
 
 std::vector<float> step(tw_model *model, tw_session *session, const std::vector<int32_t> &tokens) {
   std::vector<float> logits(static_cast<size_t>(tw_model_vocab_size(model)));
-  tw_step_request request = {};
-  request.size = sizeof request;
-  request.session = session;
-  request.tokens = tokens.data();
-  request.count = static_cast<int64_t>(tokens.size());
-  request.logits = logits.data();
+  const tw_step_request request = stepRequest(session, tokens, logits.data());
   check(tw_step(model, &request, 1), "");
   return logits;
 }

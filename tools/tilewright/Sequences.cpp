@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/tilewright/Sequences.h"
 
+#include "runtime/api/Requests.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -66,11 +68,7 @@ private:
     memory.inputs = inputsOf(rows);
     for (const WantedResult &result : wanted)
       memory.results.emplace_back(rows.tokens.size() * static_cast<size_t>(result.size));
-    tw_step_request request = {};
-    request.size = sizeof request;
-    request.session = session;
-    request.tokens = rows.tokens.data();
-    request.count = static_cast<int64_t>(rows.tokens.size());
+    tw_step_request request = stepRequest(session, rows.tokens, nullptr);
     request.wanted = memory.wanted.data();
     request.wanted_count = request.count;
     request.positions = rows.positions.empty() ? nullptr : rows.positions.data();
