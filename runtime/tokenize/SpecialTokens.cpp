@@ -50,7 +50,7 @@ int32_t SpecialTokens::findWhole(std::string_view text) const {
 }
 
 std::optional<SpecialTokens::Match>
-SpecialTokens::longestAt(std::string_view text, size_t begin,
+SpecialTokens::longestAt(std::string_view text, size_t from, size_t begin,
                          const std::function<bool(size_t, size_t)> &mayBeControl) const {
   std::optional<Match> longest;
   uint8_t matching = 0;
@@ -72,8 +72,8 @@ SpecialTokens::longestAt(std::string_view text, size_t begin,
     while (beginsWith(text, longest->end, isWhiteSpace))
       longest->end += readUtf8(text, longest->end).length;
   if (longest && (matching & kTakesSpaceBefore))
-    while (endsWith(text, longest->begin, isWhiteSpace))
-      longest->begin = characterBefore(text, longest->begin);
+    while (longest->begin > from && endsWith(text, longest->begin, isWhiteSpace))
+      longest->begin = std::max(from, characterBefore(text, longest->begin));
   return longest;
 }
 
@@ -82,10 +82,8 @@ std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, s
   if (empty())
     return std::nullopt;
   for (size_t begin = from; begin < text.size(); ++begin)
-    if (auto match = longestAt(text, begin, mayBeControl)) {
-      match->begin = std::max(match->begin, from);
+    if (auto match = longestAt(text, from, begin, mayBeControl))
       return match;
-    }
   return std::nullopt;
 }
 

@@ -43,7 +43,8 @@ public:
   int32_t findWhole(std::string_view text) const;
 
 private:
-  std::optional<Match> longestAt(std::string_view text, size_t begin,
+  /// White space before `from` is not the token's.
+  std::optional<Match> longestAt(std::string_view text, size_t from, size_t begin,
                                  const std::function<bool(size_t, size_t)> &mayBeControl) const;
 
   std::vector<Token> tokens;
