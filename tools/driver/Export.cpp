@@ -3,6 +3,7 @@
 #include "tools/driver/Commands.h"
 #include "tools/driver/Session.h"
 
+#include "backends/reference/Weights.h"
 #include "frontend/graph/Access.h"
 #include "frontend/graph/Types.h"
 #include "ir/interfaces/DecodeBlocks.h"
@@ -145,10 +146,15 @@ int exportWeights(const ExportOptions &options) {
   std::vector<TensorSource> tensors;
   for (auto global : module.getOps<ml_program::GlobalOp>()) {
     const size_t index = static_cast<size_t>(global->getAttrOfType<IntegerAttr>("tw.weight_index").getInt());
-    if (llvm::Error error = session.graph().weights().checkHash(session.graph().graph(), index))
+    const WeightSource &weights = session.graph().weights();
+    if (llvm::Error error = weights.checkHash(session.graph().graph(), index))
       return report(std::move(error), BadInput);
+    // A graph file's check knows the size of builtin types alone.
+    if (isa<StorageType>(cast<RankedTensorType>(global.getType()).getElementType()))
+      if (auto weight = reference::Weight::make(global, weights.bytes(index)); !weight)
+        return report(weight.takeError(), BadInput);
     llvm::Expected<TensorSource> tensor =
-        sourceOf(global, [&weights = session.graph().weights(), index] { return weights.bytes(index); }, options.dtype);
+        sourceOf(global, [&weights, index] { return weights.bytes(index); }, options.dtype);
     if (!tensor)
       return report(tensor.takeError(), Unsupported);
     tensors.push_back(std::move(*tensor));
