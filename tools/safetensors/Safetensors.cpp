@@ -7,12 +7,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
 #include <unistd.h>
 
 using nlohmann::json;
+namespace fs = std::filesystem;
 
 namespace tilewright {
 namespace {
@@ -161,8 +163,10 @@ namespace {
 /// A file that takes its name when it is whole.
 class NewFile {
 public:
-  explicit NewFile(const std::string &path)
-      : path(path), temporary(path + ".tmp" + std::to_string(getpid())), file(std::fopen(temporary.c_str(), "wb")) {
+  explicit NewFile(const std::string &path) : path(path), temporary(path + ".tmp" + std::to_string(getpid())) {
+    if (std::error_code missing; fs::exists(path, missing) && !fs::is_regular_file(path, missing))
+      throw std::runtime_error(path + ": cannot be written: it is not a regular file");
+    file = std::fopen(temporary.c_str(), "wb");
     if (!file)
       fail();
   }
@@ -189,7 +193,7 @@ private:
   [[noreturn]] void fail() { throw std::runtime_error(path + ": cannot be written: " + std::strerror(errno)); }
 
   const std::string path, temporary;
-  std::FILE *file;
+  std::FILE *file = nullptr;
 };
 
 uint64_t byteSize(const TensorSource &tensor) {
