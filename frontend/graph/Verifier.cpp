@@ -195,6 +195,26 @@ static Error verifyAcyclic(const GraphTables &tables, const std::vector<std::vec
   return Error::success();
 }
 
+static Error verifyGeneration(const graph::Generation &generation, uint32_t vocabulary, StringRef file) {
+  const int64_t most = vocabulary ? int64_t(vocabulary) - 1 : INT32_MAX; // 0: unknown
+  auto idInRange = [&](StringRef field, int64_t id, int64_t least) -> Error {
+    if (id >= least && id <= most)
+      return Error::success();
+    return badInput(file + ": generation, " + field + ": found " + Twine(id) + ", wanted " + Twine(least) + " to " +
+                    Twine(most));
+  };
+  std::pair<StringRef, int64_t> ids[] = {{"decoder_start_id", generation.decoder_start_id()},
+                                         {"forced_bos_id", generation.forced_bos_id()},
+                                         {"forced_eos_id", generation.forced_eos_id()}};
+  for (auto [field, id] : ids)
+    if (Error error = idInRange(field, id, -1))
+      return error;
+  for (int32_t id : elements(generation.bad_ids()))
+    if (Error error = idInRange("bad_ids", id, 0))
+      return error;
+  return Error::success();
+}
+
 static Error verifyRequiredPlugins(const graph::Graph &graph, StringRef file) {
   std::vector<std::string> wanted = computeRequiredPlugins(graph);
   std::vector<std::string> found;
@@ -244,6 +264,9 @@ Error verifyStructure(const graph::Graph &graph, StringRef file, uint64_t fileBy
       return badInput(file + ": vocab_size: found " + Twine(graph.vocab_size()) + ", wanted at least " + Twine(tokens) +
                       ", the number of tokens");
   }
+  if (graph.generation())
+    if (Error error = verifyGeneration(*graph.generation(), graph.vocab_size(), file))
+      return error;
   std::vector<std::vector<uint32_t>> callees(functionCount);
   for (uint32_t i = 0; i < functionCount; ++i)
     if (Error error = FunctionVerifier(tables, *graph.functions()->Get(i), callees[i]).verify())

@@ -273,6 +273,29 @@ TEST(Structure, RequiredPluginsAreWhatIsUsed) {
             "types");
 }
 
+TEST(Structure, Generation) {
+  auto generated = [](auto change) {
+    return damaged([&](Tree &t) {
+      t.vocab_size = 4;
+      t.generation = std::make_unique<graph::GenerationT>();
+      change(*t.generation);
+    });
+  };
+  EXPECT_EQ(generated([](graph::GenerationT &g) {
+              g.forced_eos_id = 3;
+              g.bad_ids = {0, 3};
+            }),
+            "accepted");
+  EXPECT_EQ(generated([](graph::GenerationT &g) { g.decoder_start_id = 4; }),
+            "t.twg: generation, decoder_start_id: found 4, wanted -1 to 3");
+  EXPECT_EQ(generated([](graph::GenerationT &g) { g.forced_bos_id = -2; }),
+            "t.twg: generation, forced_bos_id: found -2, wanted -1 to 3");
+  EXPECT_EQ(generated([](graph::GenerationT &g) { g.forced_eos_id = INT32_MAX; }),
+            "t.twg: generation, forced_eos_id: found 2147483647, wanted -1 to 3");
+  EXPECT_EQ(generated([](graph::GenerationT &g) { g.bad_ids = {0, -1}; }),
+            "t.twg: generation, bad_ids: found -1, wanted 0 to 3");
+}
+
 TEST(Structure, Tokenizer) {
   EXPECT_EQ(damaged([](Tree &t) { t.tokenizer->eos_id = 3; }), "t.twg: tokenizer, eos_id: found 3, wanted -1 to 2");
   EXPECT_EQ(damaged([](Tree &t) { t.tokenizer->bos_id = -2; }), "t.twg: tokenizer, bos_id: found -2, wanted -1 to 2");
