@@ -186,6 +186,11 @@ FailureOr<ProgramTables> describeStates(ModuleOp module, ArrayRef<std::string> e
   for (auto [number, entry] : llvm::enumerate(entries)) {
     auto function = module.lookupSymbol<func::FuncOp>(entry);
     const bool encodes = number > 0;
+    if (encodes)
+      for (auto [result, type] : llvm::enumerate(function.getResultTypes()))
+        if (!isa<tw::StateType>(type)) // tw_encode has no buffer for it
+          return function.emitError("result ")
+                 << result << " of the encode entry has type " << type << "; wanted its states alone";
     bool kept = false, transient = false;
     for (BlockArgument argument : function.getArguments()) {
       auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
