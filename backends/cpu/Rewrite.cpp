@@ -11,15 +11,27 @@ namespace tilewright {
 // Far above what any kernel needs (measured: below 20 000), reached in seconds by a set that loops.
 static constexpr int64_t kRewriteBudget = 500'000;
 
-LogicalResult rewriteWithBudget(Operation *op, RewritePatternSet &&patterns, StringRef what, bool fold) {
+static GreedyRewriteConfig withBudget() {
   GreedyRewriteConfig config;
-  config.setMaxNumRewrites(kRewriteBudget)
+  return config.setMaxNumRewrites(kRewriteBudget)
       .setMaxIterations(20)
-      .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
-      .enableFolding(fold);
-  if (failed(applyPatternsGreedily(op, std::move(patterns), config)))
+      .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+}
+
+static LogicalResult settled(LogicalResult result, Operation *op, StringRef what) {
+  if (failed(result))
     return op->emitError() << what << " did not settle within " << kRewriteBudget << " rewrites or 20 rounds";
   return success();
+}
+
+LogicalResult rewriteWithBudget(Operation *op, RewritePatternSet &&patterns, StringRef what, bool fold) {
+  return settled(applyPatternsGreedily(op, std::move(patterns), withBudget().enableFolding(fold)), op, what);
+}
+
+LogicalResult rewriteWithBudget(ArrayRef<Operation *> ops, RewritePatternSet &&patterns, Operation *op,
+                                StringRef what) {
+  GreedyRewriteConfig config = withBudget().setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+  return settled(applyOpPatternsGreedily(ops, std::move(patterns), config), op, what);
 }
 
 void populateCanonicalization(RewritePatternSet &patterns) {

@@ -10,6 +10,10 @@ namespace tilewright {
 mlir::LogicalResult rewriteWithBudget(mlir::Operation *op, mlir::RewritePatternSet &&patterns, llvm::StringRef what,
                                       bool fold = true);
 
+/// The same of `ops`, which are below `op`, and of what is made of them.
+mlir::LogicalResult rewriteWithBudget(llvm::ArrayRef<mlir::Operation *> ops, mlir::RewritePatternSet &&patterns,
+                                      mlir::Operation *op, llvm::StringRef what);
+
 /// Adds the canonicalization patterns of every loaded dialect and registered op, but those of linalg ops: they take a
 /// generic that copies for its input, which bufferisation then copies in its own, slow way; and but those of
 /// vector.insert: they write rows that repeat one number as a list of all their elements.

@@ -27,3 +27,15 @@ func.func @memory(%x: memref<4x16x4xi8>) -> vector<4x16x4xi8> {
   %v = vector.transfer_read %x[%c0, %c0, %c0], %pad {in_bounds = [true, true, true]} : memref<4x16x4xi8>, vector<4x16x4xi8>
   return %v : vector<4x16x4xi8>
 }
+
+// One element has nothing to flatten.
+// CHECK-LABEL: func @one_element
+func.func @one_element(%x: memref<4x16xi8>, %y: memref<1x1xi8>) {
+  // CHECK: vector.transfer_read {{.*}} : memref<4x16xi8>, vector<1x1xi8>
+  // CHECK: vector.transfer_write {{.*}} : vector<1x1xi8>, memref<1x1xi8>
+  %c0 = arith.constant 0 : index
+  %pad = arith.constant 0 : i8
+  %v = vector.transfer_read %x[%c0, %c0], %pad {in_bounds = [true, true]} : memref<4x16xi8>, vector<1x1xi8>
+  vector.transfer_write %v, %y[%c0, %c0] {in_bounds = [true, true]} : vector<1x1xi8>, memref<1x1xi8>
+  return
+}
