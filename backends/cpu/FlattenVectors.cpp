@@ -50,13 +50,6 @@ struct FlattenElementwise : RewritePattern {
   unsigned vectorBytes;
 };
 
-/// A transfer of one element has nothing to flatten, and upstream's patterns must not see it: vector::isContiguousSlice
-/// drops the leading ones of its shape and then another extent, which is not there (LLVM 22).
-bool movesOneElement(Operation *op) {
-  auto transfer = dyn_cast<VectorTransferOpInterface>(op);
-  return transfer && transfer.getVectorType().getNumElements() == 1;
-}
-
 class CpuFlattenVectors : public CpuLevelPass<CpuFlattenVectors> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CpuFlattenVectors)
@@ -67,17 +60,30 @@ public:
     registry.insert<memref::MemRefDialect, vector::VectorDialect>();
   }
   void runOnOperation() override {
+    if (failed(flattenTransfers()) || failed(flattenElementwise()))
+      signalPassFailure();
+  }
+
+private:
+  /// A transfer of one element has nothing to flatten, and upstream's patterns must not see it: of its shape,
+  /// vector::isContiguousSlice drops the leading ones and then another extent, which is not there (LLVM 22).
+  LogicalResult flattenTransfers() {
+    SmallVector<Operation *> transfers;
+    getOperation()->walk([&](VectorTransferOpInterface transfer) {
+      if (transfer.getVectorType().getNumElements() > 1)
+        transfers.push_back(transfer);
+    });
+    RewritePatternSet patterns(&getContext());
+    vector::populateFlattenVectorTransferPatterns(patterns, level->vectorBytes * 8);
+    return rewriteWithBudget(transfers, std::move(patterns), getOperation(), getArgument());
+  }
+
+  LogicalResult flattenElementwise() {
     RewritePatternSet patterns(&getContext());
     patterns.add<FlattenElementwise>(&getContext(), level->vectorBytes);
-    vector::populateFlattenVectorTransferPatterns(patterns, level->vectorBytes * 8);
+    vector::populateDropUnitDimWithShapeCastPatterns(patterns);
     vector::ShapeCastOp::getCanonicalizationPatterns(patterns, &getContext());
-    SmallVector<Operation *> ops;
-    getOperation()->walk([&](Operation *op) {
-      if (op != getOperation() && !movesOneElement(op))
-        ops.push_back(op);
-    });
-    if (failed(rewriteWithBudget(ops, std::move(patterns), getOperation(), getArgument())))
-      signalPassFailure();
+    return rewriteWithBudget(getOperation(), std::move(patterns), getArgument());
   }
 };
 
