@@ -97,7 +97,8 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
   static const std::pair<StringRef, size_t> inputs[] = {
       {"tokens", offsetof(tw_abi_step, tokens)},        {"positions", offsetof(tw_abi_step, positions)},
       {"row_start", offsetof(tw_abi_step, row_start)},  {"kv_len", offsetof(tw_abi_step, kv_len)},
-      {"logit_rows", offsetof(tw_abi_step, logit_ids)}, {"source_len", offsetof(tw_abi_step, source_len)}};
+      {"logit_rows", offsetof(tw_abi_step, logit_ids)}, {"source_len", offsetof(tw_abi_step, source_len)},
+      {"lengths", offsetof(tw_abi_step, lengths)}};
   for (BlockArgument argument : function.getArguments()) {
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
     if (!name)

@@ -19,8 +19,8 @@ struct ProgramTables {
 /// Emits `i32 @symbol(tw_abi_step *)` for the program function `entryName` of `program` into `target`, a module of LLVM
 /// dialect ops; layer functions become internal functions named "<symbol>.<name>". Kernels are declared, not defined,
 /// as `kernelSymbol` says. Function arguments of the entry are known by tw.name: tokens, positions, row_start, kv_len,
-/// logit_rows, source_len, or a further input's. Its results are those of ir/tw/StepResults.h; work that only outputs
-/// need which the caller does not want is not done.
+/// logit_rows, source_len, lengths, or a further input's. Its results are those of ir/tw/StepResults.h; work that only
+/// outputs need which the caller does not want is not done.
 mlir::LogicalResult emitStepEntry(mlir::ModuleOp program, llvm::StringRef entryName, const ProgramPlan &plan,
                                   const ProgramTables &tables, llvm::StringRef symbol,
                                   llvm::function_ref<std::string(llvm::StringRef kernel)> kernelSymbol,

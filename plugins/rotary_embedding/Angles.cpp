@@ -39,16 +39,22 @@ SmallVector<SmallVector<double>> ratesBySection(ArrayRef<double> rates, std::opt
   return table;
 }
 
-LogicalResult verifyAngles(Operation *op, double base, double attentionFactor, int64_t rotaryDim, Value factors,
-                           std::optional<ArrayRef<int64_t>> sections, StringRef sectionLayout) {
+LogicalResult verifyAngles(Operation *op, double base, double attentionFactor, int64_t rotaryDim,
+                           ArrayRef<int64_t> rows, Value factors, std::optional<ArrayRef<int64_t>> sections,
+                           StringRef sectionLayout) {
   if (!std::isfinite(base) || base <= 0)
     return op->emitOpError("wants a finite base above 0, found ") << base;
   if (!std::isfinite(attentionFactor) || attentionFactor <= 0)
     return op->emitOpError("wants a finite attention_factor above 0, found ") << attentionFactor;
   int64_t pairs = rotaryDim / 2;
-  if (factors)
-    if (auto type = cast<RankedTensorType>(factors.getType()); type.getShape() != ArrayRef<int64_t>{pairs})
-      return op->emitOpError("wants factors of shape [") << pairs << "], found " << type;
+  if (factors) {
+    auto type = cast<RankedTensorType>(factors.getType());
+    SmallVector<int64_t> forEachRow(rows);
+    forEachRow.push_back(pairs);
+    if (type.getRank() == 0 || type.getShape().back() != pairs ||
+        (type.getRank() != 1 && !tw::shapesAgree(type.getShape(), forEachRow)))
+      return op->emitOpError("wants factors of shape [") << pairs << "] or [rows..., " << pairs << "], found " << type;
+  }
   if (!sections)
     return success();
   int64_t sum = 0;
@@ -68,6 +74,24 @@ LogicalResult verifyAngles(Operation *op, double base, double attentionFactor, i
   return success();
 }
 
+/// Column columns[j] of the last dimension as column j.
+static Value pickColumns(ImplicitLocOpBuilder &b, Value input, ArrayRef<int32_t> columns) {
+  RankedTensorType type = tw::tensorType(input);
+  auto idType = RankedTensorType::get({int64_t(columns.size())}, b.getI32Type());
+  Value ids = tw::ConstantOp::create(b, idType, DenseElementsAttr::get(idType, columns));
+  // As rows of the transpose: no reshape, so any dimension may be dynamic.
+  SmallVector<int64_t> toFront = {type.getRank() - 1}, toBack;
+  for (int64_t i = 0; i + 1 < type.getRank(); ++i) {
+    toFront.push_back(i);
+    toBack.push_back(i + 1);
+  }
+  toBack.push_back(0);
+  Value rows = tw::transpose(b, input, toFront);
+  SmallVector<int64_t> shape(tw::tensorType(rows).getShape());
+  shape[0] = columns.size();
+  return tw::transpose(b, tw::GatherOp::create(b, type.clone(shape), rows, ids), toBack);
+}
+
 LogicalResult TablesOp::verify() {
   RankedTensorType positions = getPositions().getType(), table = getCosine().getType();
   ArrayRef<int64_t> rows = positions.getShape();
@@ -85,7 +109,7 @@ LogicalResult TablesOp::verify() {
     return emitOpError("has tables ") << table << " for positions " << positions << " and dim " << getDim()
                                       << (getSections() ? ", with one entry of the first dimension for each section"
                                                         : "");
-  return verifyAngles(*this, getBase().convertToDouble(), getAttentionFactor().convertToDouble(), getDim(),
+  return verifyAngles(*this, getBase().convertToDouble(), getAttentionFactor().convertToDouble(), getDim(), rows,
                       getFactors(), getSections(), getSectionLayout()); // (C2) (C3) (C4)
 }
 
@@ -97,13 +121,9 @@ FailureOr<SmallVector<Value>> TablesOp::lowerToReference(OpBuilder &builder) {
   for (int64_t j = 0; j < getDim(); ++j)
     pairOf.push_back(getLayout() == "interleaved" ? j / 2 : j % (getDim() / 2));
   Value factors;
-  if (getFactors()) {
-    auto type = RankedTensorType::get({getDim()}, b.getI32Type());
-    Value pairs = tw::ConstantOp::create(b, type, DenseElementsAttr::get(type, ArrayRef<int32_t>(pairOf)));
-    factors = tw::GatherOp::create(b, type.clone(tw::tensorType(getFactors()).getElementType()), getFactors(), pairs);
-    factors = tw::castTo(b, factors, f64); // [dim]
-  }
-  Value angle; // [..., dim]
+  if (getFactors())
+    factors = tw::castTo(b, pickColumns(b, getFactors(), pairOf), f64); // [dim] or [..., dim]
+  Value angle;                                                          // [..., dim]
   auto ratesOf = ratesBySection(angleRates(getBase().convertToDouble(), getDim()), getSections(), getSectionLayout());
   for (size_t k = 0; k < ratesOf.size(); ++k) {
     Value own = positions; // [...]
@@ -115,8 +135,10 @@ FailureOr<SmallVector<Value>> TablesOp::lowerToReference(OpBuilder &builder) {
         b, tw::broadcast(b, own, rows, llvm::to_vector(llvm::seq<int64_t>(0, tw::tensorType(own).getRank()))), rows);
     angle = angle ? tw::AddOp::create(b, angle, turned).getResult() : turned;
   }
+  if (factors && tw::tensorType(factors).getRank() == 1)
+    factors = tw::broadcast(b, factors, angle, {tw::tensorType(angle).getRank() - 1});
   if (factors)
-    angle = tw::DivOp::create(b, angle, tw::broadcast(b, factors, angle, {tw::tensorType(angle).getRank() - 1}));
+    angle = tw::DivOp::create(b, angle, factors);
   double scale = getAttentionFactor().convertToDouble();
   SmallVector<Value> tables = {tw::CosOp::create(b, angle), tw::SinOp::create(b, angle)};
   for (Value &table : tables) {
@@ -166,20 +188,10 @@ FailureOr<SmallVector<Value>> ApplyOp::lowerToReference(OpBuilder &builder) {
   if (getLayout() == "half") {
     partner = tw::concat(b, last, {tw::slice(b, x, last, half, half), tw::slice(b, x, last, 0, half)});
   } else {
-    // As rows of the transpose: no reshape, so any dimension may be dynamic.
-    SmallVector<int64_t> toFront = {last}, toBack;
-    for (int64_t i = 0; i < last; ++i) {
-      toFront.push_back(i);
-      toBack.push_back(i + 1);
-    }
-    toBack.push_back(0);
-    SmallVector<int32_t> ids;
+    SmallVector<int32_t> other;
     for (int32_t i = 0; i < half; ++i)
-      ids.append({2 * i + 1, 2 * i});
-    auto idType = RankedTensorType::get({rotary}, b.getI32Type());
-    Value order = tw::ConstantOp::create(b, idType, DenseElementsAttr::get(idType, ArrayRef<int32_t>(ids)));
-    Value columns = tw::transpose(b, front, toFront);
-    partner = tw::transpose(b, tw::GatherOp::create(b, columns.getType(), columns, order), toBack);
+      other.append({2 * i + 1, 2 * i});
+    partner = pickColumns(b, front, other);
   }
   // The first of a pair loses what the second gains.
   SmallVector<double> signs;

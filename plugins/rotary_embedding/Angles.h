@@ -16,10 +16,11 @@ llvm::SmallVector<double> angleRates(double base, int64_t rotaryDim);
 llvm::SmallVector<llvm::SmallVector<double>>
 ratesBySection(llvm::ArrayRef<double> rates, std::optional<llvm::ArrayRef<int64_t>> sections, llvm::StringRef layout);
 
-/// What base, attention_factor, factors and sections of an op have to be (constraints of rotate and tables).
+/// What base, attention_factor, factors and sections of an op have to be (constraints of rotate and tables). `rows`:
+/// the extents of the rows' dimensions.
 llvm::LogicalResult verifyAngles(mlir::Operation *op, double base, double attentionFactor, int64_t rotaryDim,
-                                 mlir::Value factors, std::optional<llvm::ArrayRef<int64_t>> sections,
-                                 llvm::StringRef sectionLayout);
+                                 llvm::ArrayRef<int64_t> rows, mlir::Value factors,
+                                 std::optional<llvm::ArrayRef<int64_t>> sections, llvm::StringRef sectionLayout);
 
 /// Dimensions of an input of `rank` that `rows` dimensions of rows are: [N] of [N, H, D]; [B, T] or [T] of [B, H, T,
 /// D].

@@ -84,8 +84,13 @@ void buildGolden(GoldenCase &c) {
     scaling.push_back(c.b.getNamedAttr("base", c.b.getF64FloatAttr(base)));
     scaling.push_back(c.b.getNamedAttr("rotary_dim", c.b.getI64IntegerAttr(rotaryDim)));
     auto type = RankedTensorType::get({rotaryDim / 2}, c.b.getF64Type());
-    bool byPosition = kind == "dynamic" || kind == "longrope";
-    factors = FactorsOp::create(c.b, TypeRange(type), byPosition ? ValueRange(positions) : ValueRange(), scaling);
+    SmallVector<Value> lengths; // one for all rows: []
+    if (kind == "dynamic" || kind == "longrope") {
+      auto number = RankedTensorType::get({}, c.b.getI32Type());
+      auto length = DenseElementsAttr::get(number, int32_t(c.integer("seq_len")));
+      lengths.push_back(tw::ConstantOp::create(c.b, number, length));
+    }
+    factors = FactorsOp::create(c.b, TypeRange(type), lengths, scaling);
   }
   for (StringRef name : {"q", "k"}) {
     Value x = c.value(name);

@@ -48,8 +48,8 @@ LogicalResult RotateOp::verify() {
   int64_t width = input.getShape().back(), rotary = getRotaryDim();
   if (rotary < 0 || rotary > width || rotary % 2 != 0) // (C3)
     return emitOpError("wants an even rotary_dim from 0 to ") << width << ", found " << rotary;
-  return verifyAngles(*this, getBase().convertToDouble(), getAttentionFactor().convertToDouble(), rotary, getFactors(),
-                      sections, getSectionLayout()); // (C4) (C5) (C6) (C7)
+  return verifyAngles(*this, getBase().convertToDouble(), getAttentionFactor().convertToDouble(), rotary,
+                      rowShape(*this), getFactors(), sections, getSectionLayout()); // (C4) (C5) (C6) (C7)
 }
 
 OpFoldResult RotateOp::fold(FoldAdaptor adaptor) {
@@ -89,12 +89,16 @@ FailureOr<LoopMap> RotateOp::getLoopMap() {
   RankedTensorType type = getInput().getType();
   LoopMap map;
   map.loops = type.getRank() - 1;
-  LoopDims positions(getSections() ? 1 : 0, LoopDim::whole());
-  for (int64_t dim : rowDims(type.getRank(), rowShape(*this).size()))
+  LoopDims positions(getSections() ? 1 : 0, LoopDim::whole()), factors;
+  for (int64_t dim : rowDims(type.getRank(), rowShape(*this).size())) {
     positions.push_back(LoopDim::along(dim));
+    if (hasFactorsOfRows())
+      factors.push_back(LoopDim::along(dim));
+  }
+  factors.push_back(LoopDim::whole());
   map.operands = {leadingLoops(type.getRank(), map.loops), positions};
   if (getFactors())
-    map.operands.push_back({LoopDim::whole()});
+    map.operands.push_back(factors);
   map.results = {leadingLoops(type.getRank(), map.loops)};
   return map;
 }

@@ -29,7 +29,8 @@ def RotaryEmbedding_RotateOp : Op<RotaryEmbedding_Dialect, "rotate", !listconcat
   let summary = "Rotation of pairs by position";
   let description = [{
     With `r = rotary_dim` and, for pair `i < r/2` of a row at position p, the angle
-    `a_i = p * base^(-2i/r) / factors[i]` (factors 1 when absent), and `m = attention_factor`:
+    `a_i = p * base^(-2i/r) / factors[i]` (factors 1 when absent; of one set for all rows, or one for each), and
+    `m = attention_factor`:
 
     `y1 = m (x1 cos(a_i) - x2 sin(a_i))`, `y2 = m (x2 cos(a_i) + x1 sin(a_i))`.
 
@@ -56,7 +57,8 @@ def RotaryEmbedding_RotateOp : Op<RotaryEmbedding_Dialect, "rotate", !listconcat
       sections, positions have one more dimension before, of one entry for each section.
     - (C2) positions have the input's row dimensions: [N]; [B, T] or [T].
     - (C3) rotary_dim is even, at least 0 and at most D. (C4) base is finite and above 0.
-    - (C5) factors, if given, have shape [rotary_dim / 2]. (C6) attention_factor is finite and above 0.
+    - (C5) factors, if given, have shape [rotary_dim / 2], or the rows' dimensions before it: [N, rotary_dim / 2];
+      [B, T, rotary_dim / 2] or [T, rotary_dim / 2]. (C6) attention_factor is finite and above 0.
     - (C7) sections, if given, are at least 1 number, none negative, with the sum rotary_dim / 2; in layout `interleaved`
       the pairs of every section lie below rotary_dim / 2.
 
@@ -69,6 +71,10 @@ def RotaryEmbedding_RotateOp : Op<RotaryEmbedding_Dialect, "rotate", !listconcat
   let results = (outs Tw_FloatTensor:$result);
   let assemblyFormat = [{ $input `,` $positions (`factors` `(` $factors^ `:` type($factors) `)`)? attr-dict
     `:` type($input) `,` type($positions) }];
+  let extraClassDeclaration = [{
+    /// Whether each row has factors of its own.
+    bool hasFactorsOfRows() { return getFactors() && getFactors().getType().getRank() > 1; }
+  }];
   let extraClassDefinition = TiledByLoopMap.methods;
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -90,7 +96,7 @@ def RotaryEmbedding_TablesOp : Op<RotaryEmbedding_Dialect, "tables", [Pure,
     Constraints:
     - (C1) dim is even and at least 2; the tables have the positions' shape (with sections without its first dimension, which
       has one entry for each section), then dim. (C2) base is finite and above 0; attention_factor is finite and above 0.
-    - (C3) factors, if given, have shape [dim / 2]. (C4) sections as those of `rotary_embedding.rotate`, with rotary_dim = dim.
+    - (C3) factors, if given, have shape [dim / 2], or the tables' dimensions of rows before it. (C4) sections as those of `rotary_embedding.rotate`, with rotary_dim = dim.
   }];
   let arguments = (ins Tw_I32Tensor:$positions, Optional<Tw_FloatTensor>:$factors, Tw_I64Attr:$dim,
     DefaultValuedAttr<F64Attr, "10000.0">:$base, DefaultValuedAttr<RotaryEmbedding_Layout, "\"half\"">:$layout,
@@ -130,52 +136,58 @@ def RotaryEmbedding_ApplyOp : Op<RotaryEmbedding_Dialect, "apply", [Pure, AllTyp
   let hasVerifier = 1;
 }
 
-def RotaryEmbedding_FactorsOp : Op<RotaryEmbedding_Dialect, "factors", [Pure,
-    DeclareOpInterfaceMethods<ReferenceLowering>, DeclareOpInterfaceMethods<NumericsContract>]> {
+def RotaryEmbedding_FactorsOp : Op<RotaryEmbedding_Dialect, "factors", !listconcat([Pure,
+    DeclareOpInterfaceMethods<ReferenceLowering>, DeclareOpInterfaceMethods<NumericsContract>,
+    DeclareOpInterfaceMethods<TileLowering>], TiledByLoopMap.traits)> {
   let summary = "What divides the angles of each pair to reach beyond the trained context";
   let description = [{
     The factors of `rotary_embedding.rotate` for a kind of scaling, with `r = rotary_dim`, `t_i = base^(-2i/r)`,
-    `w_i = 2 pi / t_i` the wave length of pair i, `f = factor` and `L = original_max_position_embeddings`:
+    `w_i = 2 pi / t_i` the wave length of pair i, `f = factor`, `L = original_max_position_embeddings` and n a length:
 
     - `default`: 1. `linear` (Chen et al., 2023): f.
-    - `dynamic` (NTK): `s^(2i/(r-2))`, `s = f max(n, L) / L - (f - 1)`, n the largest position + 1: the base grows with what is
-      read.
+    - `dynamic` (NTK): `s^(2i/(r-2))`, `s = f max(n, L) / L - (f - 1)`: the base grows with what is read.
     - `yarn` (Peng et al., 2023): `1 / (g/f + 1 - g)`, `g = clamp((i - low) / (high - low), 0, 1)`, where `low` and `high` are
       `r ln(L / (2 pi b)) / (2 ln base)` for b = beta_fast (32) and beta_slow (1), with `truncate` rounded down and up, kept
       within 0 and r - 1.
-    - `longrope` (Ding et al., 2024): short_factor while n <= L, else long_factor, one choice for all rows.
+    - `longrope` (Ding et al., 2024): short_factor while n <= L, else long_factor.
     - `llama3`: f where `w_i > L / low_freq_factor`, 1 where `w_i < L / high_freq_factor`, between them `1 / ((1-s)/f + s)`,
       `s = (L / w_i - low_freq_factor) / (high_freq_factor - low_freq_factor)`.
 
     Kinds that also scale cosines and sines (yarn, longrope) do so by `attention_factor` of `rotary_embedding.rotate`
     (plugins/rotary_embedding/Scaling.h has the formulas).
 
-    Nothing is kept between calls: n is that of the positions given, so all rows of a step, or keys that were stored before
-    rotation, are turned alike.
+    `lengths`, of any shape, hold n: a number for each row gives each row the factors of its own sequence, a single one
+    the same to all. The step's argument `lengths` has them: for each row the largest position that its sequence has in
+    the request, plus one. So what a row is turned by depends on no other sequence, nor on how a prompt is cut into steps.
+    Keys that are kept stay turned by what was chosen when they were appended. A text that grows past L while it is
+    written therefore has keys of both sides of the switch (of `dynamic`, of a new base for each token): as with caches
+    of Transformers, of which Phi3ForCausalLM alone makes all keys anew at its switch. To have them so, truncate the
+    session to 0 and step over all tokens again.
 
     Example:
     ```mlir
     %f = rotary_embedding.factors {kind = "linear", base = 10000.0 : f64, rotary_dim = 64 : i64, factor = 4.0 : f64} : tensor<32xf64>
-    %g = rotary_embedding.factors positions(%p : tensor<?xi32>) {kind = "dynamic", base = 10000.0 : f64, rotary_dim = 64 : i64,
-           factor = 2.0 : f64, original_max_position_embeddings = 4096 : i64} : tensor<32xf64>
+    %g = rotary_embedding.factors lengths(%n : tensor<?xi32>) {kind = "dynamic", base = 10000.0 : f64, rotary_dim = 64 : i64,
+           factor = 2.0 : f64, original_max_position_embeddings = 4096 : i64} : tensor<?x32xf64>
     ```
     Constraints:
     - (C1) kind is one of those above. (C2) the attributes are those of the kind: all that its formula names, others not.
-    - (C3) positions are given for dynamic and longrope alone. (C4) rotary_dim is even and at least 2; base is finite and
+    - (C3) lengths are given for dynamic and longrope alone. (C4) rotary_dim is even and at least 2; base is finite and
       above 0 (for yarn not 1). (C5) factor is finite and at least 1. (C6) original_max_position_embeddings is at least 1.
     - (C7) short_factor and long_factor are rotary_dim / 2 finite numbers above 0.
     - (C8) 0 < low_freq_factor < high_freq_factor, 0 < beta_slow < beta_fast, all finite.
-    - (C9) the result has shape [rotary_dim / 2] and type f64 or f32.
+    - (C9) the result has the lengths' shape, if any, then [rotary_dim / 2], and type f64 or f32.
 
-    Folds: kinds that take no positions are constants.
+    Folds: kinds that take no lengths are constants.
   }];
-  let arguments = (ins Optional<Tw_I32Tensor>:$positions, StrAttr:$kind, F64Attr:$base, Tw_I64Attr:$rotary_dim,
+  let arguments = (ins Optional<Tw_I32Tensor>:$lengths, StrAttr:$kind, F64Attr:$base, Tw_I64Attr:$rotary_dim,
     OptionalAttr<F64Attr>:$factor, OptionalAttr<Tw_I64Attr>:$original_max_position_embeddings,
     OptionalAttr<F64Attr>:$low_freq_factor, OptionalAttr<F64Attr>:$high_freq_factor, OptionalAttr<F64Attr>:$beta_fast,
     OptionalAttr<F64Attr>:$beta_slow, OptionalAttr<BoolAttr>:$truncate, OptionalAttr<DenseF64ArrayAttr>:$short_factor,
     OptionalAttr<DenseF64ArrayAttr>:$long_factor);
   let results = (outs Tw_FloatTensor:$result);
-  let assemblyFormat = "(`positions` `(` $positions^ `:` type($positions) `)`)? attr-dict `:` type($result)";
+  let assemblyFormat = "(`lengths` `(` $lengths^ `:` type($lengths) `)`)? attr-dict `:` type($result)";
+  let extraClassDefinition = TiledByLoopMap.methods;
   let hasVerifier = 1;
   let hasFolder = 1;
 }

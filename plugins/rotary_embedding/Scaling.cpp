@@ -2,8 +2,12 @@
 // rotary_embedding.factors: the kinds of scaling.
 #include "plugins/rotary_embedding/Scaling.h"
 
+#include "ir/interfaces/TileBuilder.h"
 #include "ir/tw/Build.h"
+#include "ir/tw/Shapes.h"
 #include "plugins/rotary_embedding/RotaryEmbedding.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
 #include <limits>
@@ -23,7 +27,7 @@ struct Kind {
   StringRef name;
   SmallVector<StringRef> needs;
   SmallVector<StringRef> takes = {}; ///< besides
-  bool byPosition = false;
+  bool byLength = false;
 };
 
 ArrayRef<Kind> kinds() {
@@ -38,22 +42,63 @@ ArrayRef<Kind> kinds() {
 
 double orElse(std::optional<APFloat> value, double fallback) { return value ? value->convertToDouble() : fallback; }
 
+/// Arithmetic on f64 tensors of any shape.
+struct TensorMath {
+  ImplicitLocOpBuilder &b;
+  Value number(double value, Value like) { return tw::splat(b, value, like); }
+  Value add(Value x, Value y) { return tw::AddOp::create(b, x, y); }
+  Value sub(Value x, Value y) { return tw::SubOp::create(b, x, y); }
+  Value mul(Value x, Value y) { return tw::MulOp::create(b, x, y); }
+  Value div(Value x, Value y) { return tw::DivOp::create(b, x, y); }
+  Value max(Value x, Value y) { return tw::MaximumOp::create(b, x, y); }
+  Value ln(Value x) { return tw::LogOp::create(b, x); }
+};
+
+/// The same on single numbers, in a kernel.
+struct ScalarMath {
+  TileBuilder &t;
+  Value number(double value, Value) {
+    return arith::ConstantOp::create(t.b, t.loc, t.b.getF64FloatAttr(value)).getResult();
+  }
+  Value add(Value x, Value y) { return t.add(x, y); }
+  Value sub(Value x, Value y) { return t.sub(x, y); }
+  Value mul(Value x, Value y) { return t.mul(x, y); }
+  Value div(Value x, Value y) { return t.div(x, y); }
+  Value max(Value x, Value y) { return t.select(t.compare(arith::CmpFPredicate::OGT, x, y), x, y); }
+  Value ln(Value x) { return math::LogOp::create(t.b, t.loc, x); }
+};
+
 /// e^x for f64 x of moderate size by products and sums alone, so that it is exact to 1e-11 wherever it is computed: a
 /// power series of x / 2^10, squared ten times.
-Value exponential(ImplicitLocOpBuilder &b, Value x) {
-  Value one = tw::splat(b, 1.0, x), z = tw::MulOp::create(b, x, tw::splat(b, std::ldexp(1.0, -10), x)), sum = one;
+template <typename Math> Value exponential(Math m, Value x) {
+  Value one = m.number(1.0, x), z = m.mul(x, m.number(std::ldexp(1.0, -10), x)), sum = one;
   for (int term = 6; term > 0; --term)
-    sum = tw::AddOp::create(b, one, tw::MulOp::create(b, sum, tw::MulOp::create(b, z, tw::splat(b, 1.0 / term, x))));
+    sum = m.add(one, m.mul(sum, m.mul(z, m.number(1.0 / term, x))));
   for (int i = 0; i < 10; ++i)
-    sum = tw::MulOp::create(b, sum, sum);
+    sum = m.mul(sum, sum);
   return sum;
 }
 
 /// ln(x) as exact: the error of one that may be an f32's is divided out (Halley's step).
-Value logarithm(ImplicitLocOpBuilder &b, Value x) {
-  Value y = tw::LogOp::create(b, x), e = exponential(b, y);
-  Value step = tw::DivOp::create(b, tw::SubOp::create(b, x, e), tw::AddOp::create(b, x, e));
-  return tw::AddOp::create(b, y, tw::AddOp::create(b, step, step));
+template <typename Math> Value logarithm(Math m, Value x) {
+  Value y = m.ln(x), e = exponential(m, y);
+  Value step = m.div(m.sub(x, e), m.add(x, e));
+  return m.add(y, m.add(step, step));
+}
+
+/// Of kind `dynamic`: ln(s) of lengths.
+template <typename Math> Value logOfStretch(Math m, FactorsOp op, Value length) {
+  double factor = op.getFactor()->convertToDouble(), original = double(*op.getOriginalMaxPositionEmbeddings());
+  Value longest = m.max(length, m.number(original, length));
+  return logarithm(m, m.sub(m.mul(longest, m.number(factor / original, length)), m.number(factor - 1, length)));
+}
+
+/// 2i / (r - 2): the power of s that the factor of pair i is.
+SmallVector<double> powersOfStretch(int64_t pairs) {
+  SmallVector<double> powers(pairs);
+  for (int64_t i = 1; i < pairs; ++i)
+    powers[i] = double(i) / double(pairs - 1);
+  return powers;
 }
 
 Value constant(ImplicitLocOpBuilder &b, ArrayRef<double> values) {
@@ -95,8 +140,8 @@ LogicalResult FactorsOp::verify() {
       return emitOpError("of kind '") << getKind() << "' has the attribute " << name
                                       << ", which that kind does not know";
   }
-  if (kind->byPosition != static_cast<bool>(getPositions())) // (C3)
-    return emitOpError("of kind '") << getKind() << (kind->byPosition ? "' needs" : "' takes no") << " positions";
+  if (kind->byLength != static_cast<bool>(getLengths())) // (C3)
+    return emitOpError("of kind '") << getKind() << (kind->byLength ? "' needs" : "' takes no") << " lengths";
   double base = getBase().convertToDouble();
   int64_t dim = getRotaryDim();
   if (dim < 2 || dim % 2 != 0) // (C4)
@@ -128,12 +173,16 @@ LogicalResult FactorsOp::verify() {
       failed(ordered("beta_slow", orElse(getBetaSlow(), 1), "beta_fast", orElse(getBetaFast(), 32))))
     return failure();
   RankedTensorType type = getType();
-  if (type.getShape() != ArrayRef<int64_t>{dim / 2} || type.getElementTypeBitWidth() < 32) // (C9)
-    return emitOpError("wants a result of shape [") << dim / 2 << "] and type f64 or f32, found " << type;
+  SmallVector<int64_t> wanted(getLengths() ? getLengths().getType().getShape() : ArrayRef<int64_t>());
+  wanted.push_back(dim / 2);
+  if (!tw::shapesAgree(type.getShape(), wanted) || type.getShape().back() != dim / 2 ||
+      type.getElementTypeBitWidth() < 32) // (C9)
+    return emitOpError("wants a result of shape [")
+           << (getLengths() ? "lengths..., " : "") << dim / 2 << "] and type f64 or f32, found " << type;
   return success();
 }
 
-/// What the kinds without positions give: one number a pair.
+/// What the kinds without lengths give: one number a pair.
 static SmallVector<double> constantsOf(FactorsOp op) {
   double base = op.getBase().convertToDouble(), factor = orElse(op.getFactor(), 1.0);
   double original = double(op.getOriginalMaxPositionEmbeddings().value_or(1));
@@ -166,7 +215,7 @@ static SmallVector<double> constantsOf(FactorsOp op) {
 }
 
 OpFoldResult FactorsOp::fold(FoldAdaptor) {
-  if (getPositions())
+  if (getLengths())
     return {};
   SmallVector<Attribute> values;
   auto element = cast<FloatType>(getType().getElementType());
@@ -177,35 +226,75 @@ OpFoldResult FactorsOp::fold(FoldAdaptor) {
 
 FailureOr<SmallVector<Value>> FactorsOp::lowerToReference(OpBuilder &builder) {
   ImplicitLocOpBuilder b(getLoc(), builder);
-  int64_t pairs = getRotaryDim() / 2;
   auto done = [&](Value factors) { return SmallVector<Value>{tw::castTo(b, factors, getType().getElementType())}; };
-  if (!getPositions())
+  if (!getLengths())
     return done(constant(b, constantsOf(*this)));
-  bool isDynamic = getKind() == "dynamic";
-  RankedTensorType type = getPositions().getType();
-  // Of no row at all the choice does not matter.
-  if (llvm::is_contained(type.getShape(), 0))
-    return done(constant(b, isDynamic ? ArrayRef<double>(SmallVector<double>(pairs, 1.0)) : *getShortFactor()));
-  Value largest = tw::castTo(b, getPositions(), b.getF64Type());
-  largest = tw::reduce(b, "max", largest, llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()))); // []
-  double original = double(*getOriginalMaxPositionEmbeddings());
-  if (!isDynamic) {
-    Value shortFactors = constant(b, *getShortFactor()), longFactors = constant(b, *getLongFactor()); // [r/2]
-    Value last = tw::broadcast(b, largest, shortFactors, {});
-    auto bits = cast<RankedTensorType>(last.getType()).clone(b.getI1Type());
-    Value isLong = tw::CompareOp::create(b, bits, "ge", last, tw::splat(b, original, last));
-    return done(tw::SelectOp::create(b, longFactors.getType(), isLong, longFactors, shortFactors));
+  int64_t pairs = getRotaryDim() / 2;
+  Value lengths = tw::castTo(b, getLengths(), b.getF64Type()); // [...]
+  bool isSingle = tw::tensorType(lengths).getRank() == 0;
+  auto atEach = [&](ArrayRef<double> row) { // [..., r/2]
+    return isSingle ? constant(b, row) : tw::atPlaces(b, lengths, row, {pairs});
+  };
+  auto forEachPair = [&](Value value, Value like) { // [...] -> [..., r/2]
+    return tw::broadcast(b, value, like, llvm::to_vector(llvm::seq<int64_t>(0, tw::tensorType(value).getRank())));
+  };
+  if (getKind() == "longrope") {
+    Value shortFactors = atEach(*getShortFactor()), longFactors = atEach(*getLongFactor());
+    Value length = forEachPair(lengths, shortFactors);
+    Value limit = tw::splat(b, double(*getOriginalMaxPositionEmbeddings()), length);
+    Value isLong = tw::CompareOp::create(b, tw::tensorType(length).clone(b.getI1Type()), "gt", length, limit);
+    return done(tw::SelectOp::create(b, length.getType(), isLong, longFactors, shortFactors));
   }
-  double factor = getFactor()->convertToDouble();
-  SmallVector<double> exponents(pairs);
-  for (int64_t i = 1; i < pairs; ++i)
-    exponents[i] = double(i) / double(pairs - 1);
-  Value powers = constant(b, exponents); // [r/2]
-  Value count = tw::AddOp::create(b, tw::broadcast(b, largest, powers, {}), tw::splat(b, 1.0, powers));
-  count = tw::MaximumOp::create(b, count, tw::splat(b, original, count));
-  Value stretch = tw::SubOp::create(b, tw::MulOp::create(b, count, tw::splat(b, factor / original, count)),
-                                    tw::splat(b, factor - 1, count));
-  return done(exponential(b, tw::MulOp::create(b, powers, logarithm(b, stretch))));
+  TensorMath m{b};
+  Value powers = atEach(powersOfStretch(pairs));
+  return done(exponential(m, m.mul(powers, forEachPair(logOfStretch(m, *this, lengths), powers))));
+}
+
+FailureOr<LoopMap> FactorsOp::getLoopMap() {
+  int64_t rank = getType().getRank() - 1;
+  if (rank == 0)
+    return failure();
+  LoopMap map;
+  map.loops = rank;
+  map.operands = {leadingLoops(rank, rank)};
+  map.results = {leadingLoops(rank + 1, rank)};
+  return map;
+}
+
+FailureOr<SmallVector<Value>> FactorsOp::lowerTile(OpBuilder &builder) {
+  RankedTensorType type = getType();
+  if (!type.hasStaticShape() || type.getRank() != 2)
+    return emitOpError("has no kernel form for a tile of type ") << type << ", wanted [rows, pairs]";
+  TileBuilder t(builder, getLoc());
+  int64_t rows = type.getDimSize(0), pairs = type.getDimSize(1);
+  Type f64 = t.b.getF64Type(), element = type.getElementType();
+  AffineMap perRow = t.map(2, {t.d(0), t.zero()}), perPair = t.map(2, {t.d(1)}), all = t.map(2, {t.d(0), t.d(1)});
+  auto table = [&](ArrayRef<double> values) -> Value {
+    auto tableType = RankedTensorType::get({pairs}, f64);
+    return arith::ConstantOp::create(t.b, t.loc, DenseElementsAttr::get(tableType, values));
+  };
+  auto finished = [&](TileBuilder &s, Value x) {
+    return element == f64 ? x : arith::TruncFOp::create(s.b, s.loc, element, x).getResult();
+  };
+  Value lengths = t.reshape(getLengths(), {rows, 1}), out = t.alloc({rows, pairs}, element);
+  if (getKind() == "longrope") {
+    double limit = double(*getOriginalMaxPositionEmbeddings());
+    Value chosen = t.generic({lengths, table(*getShortFactor()), table(*getLongFactor())}, out,
+                             {perRow, perPair, perPair, all}, "pp", [&](TileBuilder &s, ValueRange a) {
+                               Value length = arith::SIToFPOp::create(s.b, s.loc, f64, a[0]);
+                               Value isLong =
+                                   s.compare(arith::CmpFPredicate::OGT, length, ScalarMath{s}.number(limit, length));
+                               return finished(s, s.select(isLong, a[2], a[1]));
+                             });
+    return SmallVector<Value>{chosen};
+  }
+  Value stretch = t.elementwise(lengths, t.alloc({rows, 1}, f64), [&](TileBuilder &s, ValueRange a) {
+    return logOfStretch(ScalarMath{s}, *this, arith::SIToFPOp::create(s.b, s.loc, f64, a[0]));
+  });
+  Value grown = t.generic(
+      {stretch, table(powersOfStretch(pairs))}, out, {perRow, perPair, all}, "pp",
+      [&](TileBuilder &s, ValueRange a) { return finished(s, exponential(ScalarMath{s}, s.mul(a[0], a[1]))); });
+  return SmallVector<Value>{grown};
 }
 
 NumericsBound FactorsOp::getNumericsBound(StringRef) { return {0.0, getType().getElementType().isF64() ? 1e-9 : 1e-6}; }

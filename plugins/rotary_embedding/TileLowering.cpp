@@ -70,8 +70,9 @@ Value RotateTile::angles(Value row) {
   }
   size_t terms = ins.size();
   if (Value factors = op.getFactors()) {
-    ins.push_back(factors);
-    maps.push_back(t.map(2, {t.d(1)}));
+    bool ofRows = op.hasFactorsOfRows();
+    ins.push_back(ofRows ? t.slice(factors, {row, at(0)}, {1, half}) : factors);
+    maps.push_back(ofRows ? t.map(2, {t.d(0), t.d(1)}) : t.map(2, {t.d(1)}));
   }
   maps.push_back(t.map(2, {t.d(0), t.d(1)}));
   return t.generic(ins, t.alloc({1, half}, t.b.getF32Type()), maps, "pp", [&](TileBuilder &s, ValueRange a) -> Value {

@@ -113,16 +113,60 @@ func.func @factors_linear() -> tensor<8xf64> {
 
 // -----
 
-func.func @factors_dynamic(%p: tensor<?xi32> {check.input = "index 3000"}) -> tensor<8xf64> {
-  %f = rotary_embedding.factors positions(%p : tensor<?xi32>) {kind = "dynamic", base = 10000.0 : f64, rotary_dim = 16 : i64, factor = 2.0 : f64, original_max_position_embeddings = 64 : i64} : tensor<8xf64>
-  return %f : tensor<8xf64>
+func.func @factors_dynamic(%n: tensor<?xi32> {check.input = "index 3000"}) -> tensor<?x8xf64> {
+  %f = rotary_embedding.factors lengths(%n : tensor<?xi32>) {kind = "dynamic", base = 10000.0 : f64, rotary_dim = 16 : i64, factor = 2.0 : f64, original_max_position_embeddings = 64 : i64} : tensor<?x8xf64>
+  return %f : tensor<?x8xf64>
 }
 
 // -----
 
-func.func @factors_longrope(%p: tensor<?x?xi32> {check.input = "index 70", tw.symbols = ["B", "T"]}) -> tensor<2xf32> {
-  %f = rotary_embedding.factors positions(%p : tensor<?x?xi32>) {kind = "longrope", base = 10000.0 : f64, rotary_dim = 4 : i64, short_factor = array<f64: 1.0, 1.5>, long_factor = array<f64: 2.0, 8.0>, original_max_position_embeddings = 64 : i64} : tensor<2xf32>
-  return %f : tensor<2xf32>
+func.func @factors_dynamic_f32(%n: tensor<?xi32> {check.input = "index 1048576"}) -> tensor<?x3xf32> {
+  %f = rotary_embedding.factors lengths(%n : tensor<?xi32>) {kind = "dynamic", base = 500000.0 : f64, rotary_dim = 6 : i64, factor = 4.0 : f64, original_max_position_embeddings = 4096 : i64} : tensor<?x3xf32>
+  return %f : tensor<?x3xf32>
+}
+
+// -----
+
+func.func @factors_longrope(%n: tensor<?xi32> {check.input = "index 8"}) -> tensor<?x2xf32> {
+  %f = rotary_embedding.factors lengths(%n : tensor<?xi32>) {kind = "longrope", base = 10000.0 : f64, rotary_dim = 4 : i64, short_factor = array<f64: 1.0, 1.5>, long_factor = array<f64: 2.0, 8.0>, original_max_position_embeddings = 4 : i64} : tensor<?x2xf32>
+  return %f : tensor<?x2xf32>
+}
+
+// -----
+
+func.func @factors_longrope_batched(%n: tensor<?x?xi32> {check.input = "index 8", tw.symbols = ["B", "T"]}) -> tensor<?x?x2xf64> {
+  %f = rotary_embedding.factors lengths(%n : tensor<?x?xi32>) {kind = "longrope", base = 10000.0 : f64, rotary_dim = 4 : i64, short_factor = array<f64: 1.0, 1.5>, long_factor = array<f64: 2.0, 8.0>, original_max_position_embeddings = 4 : i64} : tensor<?x?x2xf64>
+  return %f : tensor<?x?x2xf64>
+}
+
+// -----
+
+// Each row by the factors of its own sequence.
+func.func @rotate_by_length(%x: tensor<?x3x16xf32>, %p: tensor<?xi32>, %n: tensor<?xi32> {check.input = "index 8"}) -> tensor<?x3x16xf32> {
+  %f = rotary_embedding.factors lengths(%n : tensor<?xi32>) {kind = "longrope", base = 10000.0 : f64, rotary_dim = 4 : i64, short_factor = array<f64: 1.0, 1.5>, long_factor = array<f64: 2.0, 8.0>, original_max_position_embeddings = 4 : i64} : tensor<?x2xf64>
+  %y = rotary_embedding.rotate %x, %p factors(%f : tensor<?x2xf64>) {base = 10000.0 : f64, rotary_dim = 4 : i64} : tensor<?x3x16xf32>, tensor<?xi32>
+  return %y : tensor<?x3x16xf32>
+}
+
+// -----
+
+func.func @factors_of_rows_interleaved(%x: tensor<?x3x16xf32>, %p: tensor<?xi32>, %f: tensor<?x6xf32> {check.input = "positive"}) -> tensor<?x3x16xf32> {
+  %y = rotary_embedding.rotate %x, %p factors(%f : tensor<?x6xf32>) {base = 10000.0 : f64, rotary_dim = 12 : i64, layout = "interleaved"} : tensor<?x3x16xf32>, tensor<?xi32>
+  return %y : tensor<?x3x16xf32>
+}
+
+// -----
+
+func.func @factors_of_rows_dense(%x: tensor<?x2x?x8xf32> {tw.symbols = ["B", 2, "T", 8]}, %p: tensor<?x?xi32> {tw.symbols = ["B", "T"]}, %f: tensor<?x?x4xf64> {check.input = "positive", tw.symbols = ["B", "T", 4]}) -> tensor<?x2x?x8xf32> {
+  %y = rotary_embedding.rotate %x, %p factors(%f : tensor<?x?x4xf64>) {base = 10000.0 : f64, rotary_dim = 8 : i64} : tensor<?x2x?x8xf32>, tensor<?x?xi32>
+  return %y : tensor<?x2x?x8xf32>
+}
+
+// -----
+
+func.func @tables_factors_of_rows(%p: tensor<3x?xi32> {tw.symbols = [3, "T"]}, %f: tensor<?x8xf32> {check.input = "positive", tw.symbols = ["T", 8]}) -> (tensor<?x16xf32>, tensor<?x16xf32>) {
+  %c, %s = rotary_embedding.tables %p factors(%f : tensor<?x8xf32>) {dim = 16 : i64, layout = "interleaved", sections = array<i64: 2, 3, 3>} : tensor<3x?xi32> -> tensor<?x16xf32>
+  return %c, %s : tensor<?x16xf32>, tensor<?x16xf32>
 }
 
 // -----
@@ -190,7 +234,7 @@ func.func @rotate_c4(%x: tensor<4x2x8xf32>, %p: tensor<4xi32>) {
 // -----
 
 func.func @rotate_c5(%x: tensor<4x2x8xf32>, %p: tensor<4xi32>, %f: tensor<8xf32>) {
-  // expected-error@below {{wants factors of shape [4], found 'tensor<8xf32>'}}
+  // expected-error@below {{wants factors of shape [4] or [rows..., 4], found 'tensor<8xf32>'}}
   %0 = rotary_embedding.rotate %x, %p factors(%f : tensor<8xf32>) {base = 10000.0 : f64, rotary_dim = 8 : i64} : tensor<4x2x8xf32>, tensor<4xi32>
   return
 }
@@ -294,7 +338,7 @@ func.func @tables_c2_attention_factor(%p: tensor<4xi32>) {
 // -----
 
 func.func @tables_c3(%p: tensor<4xi32>, %f: tensor<8xf32>) {
-  // expected-error@below {{wants factors of shape [4], found 'tensor<8xf32>'}}
+  // expected-error@below {{wants factors of shape [4] or [rows..., 4], found 'tensor<8xf32>'}}
   %c, %s = rotary_embedding.tables %p factors(%f : tensor<8xf32>) {dim = 8 : i64} : tensor<4xi32> -> tensor<4x8xf32>
   return
 }
@@ -366,16 +410,16 @@ func.func @factors_c2_other() {
 // -----
 
 func.func @factors_c3() {
-  // expected-error@below {{of kind 'dynamic' needs positions}}
+  // expected-error@below {{of kind 'dynamic' needs lengths}}
   %0 = rotary_embedding.factors {base = 10000.0 : f64, rotary_dim = 8 : i64, kind = "dynamic", factor = 2.0 : f64, original_max_position_embeddings = 64 : i64} : tensor<4xf64>
   return
 }
 
 // -----
 
-func.func @factors_c3_none(%p: tensor<?xi32>) {
-  // expected-error@below {{of kind 'linear' takes no positions}}
-  %0 = rotary_embedding.factors positions(%p : tensor<?xi32>) {base = 10000.0 : f64, rotary_dim = 8 : i64, kind = "linear", factor = 2.0 : f64} : tensor<4xf64>
+func.func @factors_c3_none(%n: tensor<?xi32>) {
+  // expected-error@below {{of kind 'linear' takes no lengths}}
+  %0 = rotary_embedding.factors lengths(%n : tensor<?xi32>) {base = 10000.0 : f64, rotary_dim = 8 : i64, kind = "linear", factor = 2.0 : f64} : tensor<4xf64>
   return
 }
 
@@ -405,25 +449,25 @@ func.func @factors_c5() {
 
 // -----
 
-func.func @factors_c6(%p: tensor<?xi32>) {
+func.func @factors_c6(%n: tensor<?xi32>) {
   // expected-error@below {{wants original_max_position_embeddings of at least 1, found 0}}
-  %0 = rotary_embedding.factors positions(%p : tensor<?xi32>) {base = 10000.0 : f64, rotary_dim = 8 : i64, kind = "dynamic", factor = 2.0 : f64, original_max_position_embeddings = 0 : i64} : tensor<4xf64>
+  %0 = rotary_embedding.factors lengths(%n : tensor<?xi32>) {base = 10000.0 : f64, rotary_dim = 8 : i64, kind = "dynamic", factor = 2.0 : f64, original_max_position_embeddings = 0 : i64} : tensor<?x4xf64>
   return
 }
 
 // -----
 
-func.func @factors_c7(%p: tensor<?xi32>) {
+func.func @factors_c7(%n: tensor<?xi32>) {
   // expected-error@below {{has 3 numbers in long_factor, wanted rotary_dim / 2 = 4}}
-  %0 = rotary_embedding.factors positions(%p : tensor<?xi32>) {base = 10000.0 : f64, rotary_dim = 8 : i64, kind = "longrope", short_factor = array<f64: 1.0, 1.0, 1.0, 1.0>, long_factor = array<f64: 1.0, 1.0, 1.0>, original_max_position_embeddings = 64 : i64} : tensor<4xf64>
+  %0 = rotary_embedding.factors lengths(%n : tensor<?xi32>) {base = 10000.0 : f64, rotary_dim = 8 : i64, kind = "longrope", short_factor = array<f64: 1.0, 1.0, 1.0, 1.0>, long_factor = array<f64: 1.0, 1.0, 1.0>, original_max_position_embeddings = 64 : i64} : tensor<?x4xf64>
   return
 }
 
 // -----
 
-func.func @factors_c7_positive(%p: tensor<?xi32>) {
+func.func @factors_c7_positive(%n: tensor<?xi32>) {
   // expected-error@below {{has 0.000000e+00 in short_factor, wanted finite numbers above 0}}
-  %0 = rotary_embedding.factors positions(%p : tensor<?xi32>) {base = 10000.0 : f64, rotary_dim = 8 : i64, kind = "longrope", short_factor = array<f64: 1.0, 0.0, 1.0, 1.0>, long_factor = array<f64: 1.0, 1.0, 1.0, 1.0>, original_max_position_embeddings = 64 : i64} : tensor<4xf64>
+  %0 = rotary_embedding.factors lengths(%n : tensor<?xi32>) {base = 10000.0 : f64, rotary_dim = 8 : i64, kind = "longrope", short_factor = array<f64: 1.0, 0.0, 1.0, 1.0>, long_factor = array<f64: 1.0, 1.0, 1.0, 1.0>, original_max_position_embeddings = 64 : i64} : tensor<?x4xf64>
   return
 }
 
@@ -448,5 +492,21 @@ func.func @factors_c8_beta() {
 func.func @factors_c9() {
   // expected-error@below {{wants a result of shape [4] and type f64 or f32, found 'tensor<8xf64>'}}
   %0 = rotary_embedding.factors {base = 10000.0 : f64, rotary_dim = 8 : i64, kind = "default"} : tensor<8xf64>
+  return
+}
+
+// -----
+
+func.func @factors_c9_rows(%n: tensor<3xi32>) {
+  // expected-error@below {{wants a result of shape [lengths..., 4] and type f64 or f32, found 'tensor<2x4xf64>'}}
+  %0 = rotary_embedding.factors lengths(%n : tensor<3xi32>) {base = 10000.0 : f64, rotary_dim = 8 : i64, kind = "dynamic", factor = 2.0 : f64, original_max_position_embeddings = 64 : i64} : tensor<2x4xf64>
+  return
+}
+
+// -----
+
+func.func @rotate_c5_rows(%x: tensor<4x2x8xf32>, %p: tensor<4xi32>, %f: tensor<3x4xf32>) {
+  // expected-error@below {{wants factors of shape [4] or [rows..., 4], found 'tensor<3x4xf32>'}}
+  %0 = rotary_embedding.rotate %x, %p factors(%f : tensor<3x4xf32>) {base = 10000.0 : f64, rotary_dim = 8 : i64} : tensor<4x2x8xf32>, tensor<4xi32>
   return
 }

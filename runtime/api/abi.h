@@ -80,6 +80,10 @@ typedef struct tw_abi_step {
   const int32_t *source_row_slots; /* [padded_rows][2] */
 
   const int32_t *const *inputs; /* [inputs of the manifest][padded_rows]; padding rows have 0 */
+
+  /* [padded_rows] how long each row's sequence is at the end of its request: the largest of the request's positions,
+   * plus one (at most 2^31 - 1), however the request is cut into steps; padding rows have 0. */
+  const int32_t *lengths;
 } tw_abi_step;
 
 /* Returns 0, or what phase() returned when that was not 0. */

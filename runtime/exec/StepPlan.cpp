@@ -41,6 +41,11 @@ std::vector<std::vector<RequestPart>> packRequests(std::span<const int64_t> rows
   return steps;
 }
 
+int32_t lengthOf(int64_t start, int64_t count, std::span<const int32_t> positions) {
+  const int64_t end = positions.empty() ? start + count : int64_t{std::ranges::max(positions)} + 1;
+  return static_cast<int32_t>(std::min<int64_t>(end, INT32_MAX));
+}
+
 size_t chooseVariant(std::span<const artifact::StepVariant *const> variants, int64_t rows) {
   for (size_t i = 0; i < variants.size(); ++i)
     if (rows >= variants[i]->min_rows() && (variants[i]->max_rows() == 0 || rows <= variants[i]->max_rows()))
@@ -73,6 +78,7 @@ StepTables::StepTables(std::span<const SequenceRows> sequences, const StepForm &
   const size_t padded = static_cast<size_t>(roundUp(rowCount, form.rowMultiple));
   tokens.resize(padded, 0);
   positions.resize(padded, 0);
+  lengths.resize(padded, 0);
   rowSlots.resize(2 * padded, -1);
   sourceRowSlots.resize(2 * padded, -1);
   for (std::vector<int32_t> &input : inputs) {
@@ -97,6 +103,7 @@ void StepTables::addSequence(const SequenceRows &sequence, int32_t number, int64
     addTile(tiles, row, end, pages.size(), pageCount);
     addTile(sourceTiles, row, sequence.sourceLength, sourcePages.size(), sourcePageCount);
   }
+  lengths.insert(lengths.end(), static_cast<size_t>(count), sequence.length);
   for (int64_t row = 0; row < count; ++row) {
     const int64_t place = sequence.start + row; // in the cache
     tokens.push_back(sequence.tokens[static_cast<size_t>(row)]);
@@ -147,6 +154,7 @@ void StepTables::describe(tw_abi_step &step) const {
   step.source_page_entries = static_cast<int64_t>(sourcePages.size());
   step.source_row_slots = sourceRowSlots.data();
   step.inputs = inputPointers.data();
+  step.lengths = lengths.data();
 }
 
 } // namespace tilewright

@@ -22,7 +22,12 @@ struct SequenceRows {
   std::span<const int32_t> sourcePages = {};
   bool fillsSource = false;                    ///< the rows are the source's
   std::span<const int32_t *const> inputs = {}; ///< further inputs, one number per token each; null or empty: zeros
+  int32_t length = 0;                          ///< the sequence's at the end of the request that the rows are of
 };
+
+/// The length of a sequence to which a request adds `count` tokens behind `start` others: its largest position + 1.
+/// `positions` may be empty: they are counted from `start` then.
+int32_t lengthOf(int64_t start, int64_t count, std::span<const int32_t> positions = {});
 
 /// Part of a request: rows [first, first + count) of request number `request`.
 struct RequestPart {
@@ -72,7 +77,7 @@ private:
 
   int64_t rowCount = 0;
   int64_t logitRowCount = 0;
-  std::vector<int32_t> tokens, positions, rowStart, kvLen, logitIds, tiles, pages, rowSlots;
+  std::vector<int32_t> tokens, positions, lengths, rowStart, kvLen, logitIds, tiles, pages, rowSlots;
   std::vector<int32_t> sourceLen, sourceTiles, sourcePages, sourceRowSlots;
   std::vector<std::vector<int32_t>> inputs;
   std::vector<const int32_t *> inputPointers;

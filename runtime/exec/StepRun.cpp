@@ -205,6 +205,7 @@ SequenceRows StepRun::sequenceOf(const RequestPart &part, std::span<const int64_
   SequenceRows rows{rowsOf(request.tokens), before[part.request] + part.first,
                     isWhole() ? transientPages : std::span<const int32_t>(session.pageTable), wanted,
                     rowsOf(request.positions)};
+  rows.length = lengthOf(before[part.request], static_cast<int64_t>(request.tokens.size()), request.positions);
   if (entry == StepEntry::Encode) {
     rows.sourceLength = part.count;
     rows.sourcePages = sources[part.request];

@@ -66,10 +66,22 @@ def gelu_tanh(x):
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
-def rotate(x, base, dims, interleaved=False):
+def scaling(c, dims, length):
+    """What the angles of the dims / 2 pairs are divided by in a text of `length` tokens, and what multiplies cosines and sines."""
+    kind, context = c.get("rope_scaling", {"rope_type": "default"}), c["max_position_embeddings"]
+    if kind["rope_type"] == "dynamic":
+        stretch = kind["factor"] * max(length, context) / context - (kind["factor"] - 1)
+        return stretch ** (np.arange(0, dims, 2) / (dims - 2)), 1.0
+    if kind["rope_type"] == "longrope":
+        original = c["original_max_position_embeddings"]
+        return np.array(kind["long_factor" if length > original else "short_factor"]), math.sqrt(1 + math.log(context / original) / math.log(original))
+    return np.ones(dims // 2), 1.0
+
+
+def rotate(x, base, dims, interleaved=False, factors=1.0, magnitude=1.0):
     """x [T, H, D], row t at position t."""
-    t = np.arange(x.shape[0])[:, None] * base ** (-np.arange(0, dims, 2) / dims)
-    c, s = np.cos(t)[:, None], np.sin(t)[:, None]
+    t = np.arange(x.shape[0])[:, None] * base ** (-np.arange(0, dims, 2) / dims) / factors
+    c, s = magnitude * np.cos(t)[:, None], magnitude * np.sin(t)[:, None]
     y = x.copy()
     if interleaved:
         a, b = x[..., 0:dims:2], x[..., 1:dims:2]
@@ -144,7 +156,7 @@ def rotary_attention(bias=False, output_bias=False, scale=None, window=lambda c,
     def attention(w, p, x, c, i):
         q, k, v = projections(w, p, x, c, bias)
         if turned(c, i):
-            q, k = (rotate(a, c["rope_theta"], q.shape[2]) for a in (q, k))
+            q, k = (rotate(a, c["rope_theta"], q.shape[2], False, *scaling(c, q.shape[2], len(x))) for a in (q, k))
         return output(w, p, attend(q, k, v, scale(c) if scale else q.shape[2] ** -0.5, window(c, i)), c, output_bias)
 
     return attention
@@ -159,6 +171,8 @@ granite = llama_like(
 def unit_rms(w, name, x, c):
     return rms_norm(x, 1 + w(name + ".weight", x.shape[1]), c["rms_norm_eps"])
 
+
+llama = llama_like(rotary_attention(), lambda w, p, x, c, i: gated(w, p, x, c, silu), rms)
 
 gemma = llama_like(rotary_attention(), lambda w, p, x, c, i: gated(w, p, x, c, gelu_tanh), unit_rms,
                    embed=lambda x, c: x * math.sqrt(c["hidden_size"]))
@@ -265,7 +279,26 @@ MODELS = {
                         partial_rotary_factor=0.5, qk_layernorm=False)),
     "cohere": (cohere, config("cohere", "CohereForCausalLM", vocab_size=191, tie_word_embeddings=True, hidden_act="silu", layer_norm_eps=1e-5,
                               attention_bias=False, use_qk_norm=False, logit_scale=0.25)),
+    # Prompts beyond the trained length; the texts written end before it, as each of their keys would be turned by another base.
+    "llama_rope_dynamic": (llama, config("llama", "LlamaForCausalLM", vocab_size=193, tie_word_embeddings=False, hidden_act="silu",
+                                         attention_bias=False, mlp_bias=False, max_position_embeddings=32, head_dim=12,
+                                         rope_scaling={"rope_type": "dynamic", "factor": 2.0}, **RMS)),
+    # The texts written pass the length at which all keys are turned by other factors.
+    "llama_rope_longrope": (llama, config("llama", "LlamaForCausalLM", vocab_size=197, tie_word_embeddings=False, hidden_act="silu",
+                                          attention_bias=False, mlp_bias=False, max_position_embeddings=64, head_dim=12,
+                                          original_max_position_embeddings=16,
+                                          rope_scaling={"rope_type": "longrope", "short_factor": [1.0, 1.05, 1.1, 1.2, 1.35, 1.5],
+                                                        "long_factor": [1.0, 1.3, 1.9, 2.8, 3.6, 4.0]}, **RMS)),
 }
+TEXT = {"llama_rope_dynamic": 44}  # tokens of `plain`
+PADDED = {"llama_rope_dynamic": (31, 32, 33, 44), "llama_rope_longrope": (15, 16, 17, 40)}  # lengths of `padded`
+
+
+def left_padded(rows):
+    """Rows of different lengths, padded at the left: [B, T] with their mask."""
+    width = max(map(len, rows))
+    return (np.stack([np.pad(row, (width - len(row), 0)) for row in rows]),
+            np.stack([np.pad(np.ones_like(row), (width - len(row), 0)) for row in rows]))
 
 
 def write(folder, name, seed):
@@ -273,7 +306,7 @@ def write(folder, name, seed):
     w = Weights(seed)
     w.unit = name == "gemma"
     random = np.random.Generator(np.random.PCG64(seed + 1000))
-    ids = random.integers(3, c["vocab_size"], (2, 21))
+    ids = random.integers(3, c["vocab_size"], (2, TEXT.get(name, 21)))
     prompts = random.integers(3, c["vocab_size"], (2, 11))
     io = {"plain.input_ids": ids, "plain.attention_mask": np.ones_like(ids), "gen.prompt_ids": prompts,
           "gen.attention_mask": np.ones_like(prompts), "plain.logits": np.stack([forward(w, c, row) for row in ids]).astype(np.float32)}
@@ -288,6 +321,13 @@ def write(folder, name, seed):
         new.append(row[len(prompt):])
         logits.append(steps)
     assert margin > 1e-3, (name, margin, "choose another seed: two tokens are too near one another")
+    if name in PADDED:
+        rows = [random.integers(3, c["vocab_size"], length) for length in PADDED[name]]
+        io["padded.input_ids"], mask = left_padded(rows)
+        found = np.zeros((*mask.shape, c["vocab_size"]))
+        for b, row in enumerate(rows):
+            found[b, mask.shape[1] - len(row):] = forward(w, c, row)
+        io.update({"padded.attention_mask": mask, "padded.position_ids": np.maximum(mask.cumsum(1) - 1, 0), "padded.logits": found.astype(np.float32)})
     io.update({"gen.new_ids": np.array(new), "gen.step_logits": np.array(logits).astype(np.float32)})
     os.makedirs(os.path.join(folder, name), exist_ok=True)
     with open(os.path.join(folder, name, "config.json"), "w") as file:

@@ -83,7 +83,8 @@ llvm::Expected<std::vector<reference::RunValue>> ReferenceModel::run(Entry &entr
       {"row_start", {0, count}},
       {"kv_len", {length + count}},
       {"logit_rows", rows},
-      {"source_len", {sourceLength}}};
+      {"source_len", {sourceLength}},
+      {"lengths", SmallVector<int64_t>(tokens.size(), length + count)}};
   std::vector<reference::RunValue> arguments;
   SmallVector<StringRef> changed; // states that the entry may return
   const bool encodes = entry.name == encodeEntry.name;

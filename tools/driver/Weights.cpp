@@ -40,7 +40,8 @@ static artifact::InputT &inputOf(artifact::ManifestT &manifest, StringRef name, 
 
 /// Names of entry arguments that are no further inputs.
 static bool isOfEveryStep(StringRef name) {
-  return llvm::is_contained({"tokens", "positions", "row_start", "kv_len", "logit_rows", "source_len"}, name);
+  return llvm::is_contained({"tokens", "positions", "row_start", "kv_len", "logit_rows", "source_len", "lengths"},
+                            name);
 }
 
 LogicalResult checkTables(ModuleOp module, ArrayRef<std::string> entries, artifact::ManifestT &manifest) {
@@ -200,6 +201,8 @@ FailureOr<ProgramTables> describeStates(ModuleOp module, ArrayRef<std::string> e
       if (!type) {
         if (!isOfEveryStep(name.getValue()))
           inputOf(manifest, name.getValue(), number);
+        else if (name.getValue() == "lengths") // earlier runtimes do not fill them
+          manifest.format_version = 2;
         continue;
       }
       transient |= type.isTransient();

@@ -34,14 +34,14 @@ func.func @scaled_at_zero(%x: tensor<3x2x8xf32>) -> tensor<3x2x8xf32> {
   return %0 : tensor<3x2x8xf32>
 }
 
-// Scalings that no position changes are constants.
+// Scalings that no length changes are constants.
 // CHECK-LABEL: func.func @factors
-func.func @factors(%p: tensor<?xi32>) -> (tensor<2xf64>, tensor<2xf32>, tensor<2xf64>) {
+func.func @factors(%n: tensor<?xi32>) -> (tensor<2xf64>, tensor<2xf32>, tensor<?x2xf64>) {
   // CHECK-DAG: tw.constant dense<4.000000e+00> : tensor<2xf64>
   // CHECK-DAG: tw.constant dense<1.000000e+00> : tensor<2xf32>
-  // CHECK-DAG: rotary_embedding.factors positions
+  // CHECK-DAG: rotary_embedding.factors lengths
   %0 = rotary_embedding.factors {kind = "linear", base = 10000.0 : f64, rotary_dim = 4 : i64, factor = 4.0 : f64} : tensor<2xf64>
   %1 = rotary_embedding.factors {kind = "default", base = 10000.0 : f64, rotary_dim = 4 : i64} : tensor<2xf32>
-  %2 = rotary_embedding.factors positions(%p : tensor<?xi32>) {kind = "dynamic", base = 10000.0 : f64, rotary_dim = 4 : i64, factor = 2.0 : f64, original_max_position_embeddings = 64 : i64} : tensor<2xf64>
-  return %0, %1, %2 : tensor<2xf64>, tensor<2xf32>, tensor<2xf64>
+  %2 = rotary_embedding.factors lengths(%n : tensor<?xi32>) {kind = "dynamic", base = 10000.0 : f64, rotary_dim = 4 : i64, factor = 2.0 : f64, original_max_position_embeddings = 64 : i64} : tensor<?x2xf64>
+  return %0, %1, %2 : tensor<2xf64>, tensor<2xf32>, tensor<?x2xf64>
 }

@@ -117,9 +117,15 @@ func.func @test_attention_factor() {
 }
 
 // Keys that were stored before rotation: each step turns all of them by the factors of its largest position, and its scores
-// are those of a run from the beginning, on both sides of the length where LongRoPE's factors change.
+// are those of a run from the beginning, on both sides of the length where LongRoPE's factors change. One length, the same to
+// all rows.
 func.func private @scores(%q: tensor<?x1x4xf32>, %k: tensor<?x1x4xf32>, %qp: tensor<?xi32>, %kp: tensor<?xi32>) -> tensor<1x?x?xf32> {
-  %f = rotary_embedding.factors positions(%kp : tensor<?xi32>) {kind = "longrope", base = 10000.0 : f64, rotary_dim = 4 : i64, short_factor = array<f64: 1.0, 1.5>, long_factor = array<f64: 2.0, 8.0>, original_max_position_embeddings = 3 : i64} : tensor<2xf64>
+  %places = tw.cast %kp : tensor<?xi32> -> tensor<?xf32>
+  %largest = tw.reduce "max" %places dims [0] : tensor<?xf32> -> tensor<f32>
+  %one = tw.constant dense<1.0> : tensor<f32>
+  %count = tw.add %largest, %one : tensor<f32>
+  %n = tw.cast %count : tensor<f32> -> tensor<i32>
+  %f = rotary_embedding.factors lengths(%n : tensor<i32>) {kind = "longrope", base = 10000.0 : f64, rotary_dim = 4 : i64, short_factor = array<f64: 1.0, 1.5>, long_factor = array<f64: 2.0, 8.0>, original_max_position_embeddings = 3 : i64} : tensor<2xf64>
   %a = rotary_embedding.rotate %q, %qp factors(%f : tensor<2xf64>) {base = 10000.0 : f64, rotary_dim = 4 : i64} : tensor<?x1x4xf32>, tensor<?xi32>
   %b = rotary_embedding.rotate %k, %kp factors(%f : tensor<2xf64>) {base = 10000.0 : f64, rotary_dim = 4 : i64} : tensor<?x1x4xf32>, tensor<?xi32>
   %at = tw.transpose %a perm [1, 0, 2] : tensor<?x1x4xf32> -> tensor<1x?x4xf32>

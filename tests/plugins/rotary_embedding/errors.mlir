@@ -68,7 +68,7 @@ func.func @rotate_c4(%x: tensor<4x2x8xf32>, %p: tensor<4xi32>) {
 // -----
 
 func.func @rotate_c5(%x: tensor<4x2x8xf32>, %p: tensor<4xi32>, %f: tensor<8xf32>) {
-  // expected-error @+1 {{wants factors of shape [4], found 'tensor<8xf32>'}}
+  // expected-error @+1 {{wants factors of shape [4] or [rows..., 4], found 'tensor<8xf32>'}}
   %0 = rotary_embedding.rotate %x, %p factors(%f : tensor<8xf32>) {base = 10000.0 : f64, rotary_dim = 8 : i64} : tensor<4x2x8xf32>, tensor<4xi32>
   return
 }

@@ -37,10 +37,10 @@ func.func @tables(%x: tensor<?x9x64xf32>, %p: tensor<?xi32>, %f: tensor<32xf64>)
 }
 
 // CHECK-LABEL: func.func @factors
-func.func @factors(%p: tensor<?xi32>) {
+func.func @factors(%n: tensor<?xi32>) {
   // CHECK: rotary_embedding.factors {base = 1.000000e+04 : f64, beta_fast = 1.600000e+01 : f64, factor = 8.000000e+00 : f64, kind = "yarn", original_max_position_embeddings = 4096 : i64, rotary_dim = 64 : i64, truncate = false} : tensor<32xf64>
   %0 = rotary_embedding.factors {kind = "yarn", base = 10000.0 : f64, rotary_dim = 64 : i64, factor = 8.0 : f64, original_max_position_embeddings = 4096 : i64, beta_fast = 16.0 : f64, truncate = false} : tensor<32xf64>
-  // CHECK: rotary_embedding.factors positions(%{{.*}} : tensor<?xi32>) {base = 1.000000e+04 : f64, kind = "longrope", long_factor = array<f64: 4.000000e+00>, original_max_position_embeddings = 4096 : i64, rotary_dim = 2 : i64, short_factor = array<f64: 1.000000e+00>} : tensor<1xf64>
-  %1 = rotary_embedding.factors positions(%p : tensor<?xi32>) {kind = "longrope", base = 10000.0 : f64, rotary_dim = 2 : i64, short_factor = array<f64: 1.0>, long_factor = array<f64: 4.0>, original_max_position_embeddings = 4096 : i64} : tensor<1xf64>
+  // CHECK: rotary_embedding.factors lengths(%{{.*}} : tensor<?xi32>) {base = 1.000000e+04 : f64, kind = "longrope", long_factor = array<f64: 4.000000e+00>, original_max_position_embeddings = 4096 : i64, rotary_dim = 2 : i64, short_factor = array<f64: 1.000000e+00>} : tensor<?x1xf64>
+  %1 = rotary_embedding.factors lengths(%n : tensor<?xi32>) {kind = "longrope", base = 10000.0 : f64, rotary_dim = 2 : i64, short_factor = array<f64: 1.0>, long_factor = array<f64: 4.0>, original_max_position_embeddings = 4096 : i64} : tensor<?x1xf64>
   return
 }

@@ -100,7 +100,8 @@ struct Beside {
 constexpr const char *windowed =
     R"({"use_sliding_window": true, "sliding_window": 4, "layer_types": null, "max_window_layers": 0})";
 constexpr const char *stretched =
-    R"({"rope_parameters": {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "partial_rotary_factor": 1.0}})";
+    R"({"rope_parameters": {"rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1, 1, 1, 1, 1, 1],
+        "long_factor": [2, 2, 2, 2, 2, 2], "partial_rotary_factor": 1.0}})";
 constexpr Beside besides[] = {
     {"qwen3_moe", "sliding_window", R"({"use_sliding_window": true, "sliding_window": 4})"},
     {"qwen3_moe", "use_sliding_window", R"({"sliding_window": 4})"},

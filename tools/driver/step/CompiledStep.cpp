@@ -101,6 +101,7 @@ bool CompiledStep::run(bool encodes, std::span<const int32_t> tokens, const Phas
     rows[0].sourceLength = encodes ? count : source;
     rows[0].sourcePages = pages;
     rows[0].fillsSource = encodes;
+    rows[0].length = lengthOf(held, count);
     const size_t which = variantFor(count);
     const artifact::StepVariant &variant = *artifact.variants(entry)[which];
     const auto *inputs = artifact.manifest()->inputs();

@@ -14,8 +14,8 @@ def linear(base, dim, factor):
     return [r / factor for r in rates(base, dim)]
 
 
-def dynamic(base, dim, factor, original, largest):
-    length = max(largest + 1, original)
+def dynamic(base, dim, factor, original, length):
+    length = max(length, original)
     return rates(base * (factor * length / original - (factor - 1)) ** (dim / (dim - 2)), dim)
 
 
@@ -55,11 +55,11 @@ def dense(values):
     return "dense<[" + ", ".join(f"{v:.17e}" for v in values) + "]>"
 
 
-def function(name, kind, base, dim, attributes, wanted, positions=None):
-    given = f"positions(%p : tensor<{len(positions)}xi32>) " if positions else ""
+def function(name, kind, base, dim, attributes, wanted, length=None):
+    given = "lengths(%n : tensor<i32>) " if length is not None else ""
     print(f"func.func @test_{name}() {{")
-    if positions:
-        print(f"  %p = tw.constant dense<{positions}> : tensor<{len(positions)}xi32>")
+    if given:
+        print(f"  %n = tw.constant dense<{length}> : tensor<i32>")
     text = "".join(f", {key} = {value}" for key, value in attributes.items())
     print(f'  %f = rotary_embedding.factors {given}{{kind = "{kind}", base = {float(base)} : f64, rotary_dim = {dim} : i64{text}}} : tensor<{dim // 2}xf64>')
     print(f"  %r = tw.constant {dense(rates(base, dim))} : tensor<{dim // 2}xf64>")
@@ -77,9 +77,9 @@ def f64(value):
 original = "original_max_position_embeddings"
 function("default", "default", 1e4, 16, {}, rates(1e4, 16))
 function("linear", "linear", 1e4, 16, {"factor": f64(4)}, linear(1e4, 16, 4))
-for largest in (0, 62, 63, 64, 199, 100000):
-    function(f"dynamic_{largest}", "dynamic", 1e4, 16, {"factor": f64(2), original: "64 : i64"}, dynamic(1e4, 16, 2, 64, largest), [0, largest, largest // 2])
-function("dynamic_one_pair", "dynamic", 1e4, 2, {"factor": f64(2), original: "4 : i64"}, [1.0], [9])
+for length in (0, 1, 63, 64, 65, 200, 100001):
+    function(f"dynamic_{length}", "dynamic", 1e4, 16, {"factor": f64(2), original: "64 : i64"}, dynamic(1e4, 16, 2, 64, length), length)
+function("dynamic_one_pair", "dynamic", 1e4, 2, {"factor": f64(2), original: "4 : i64"}, [1.0], 10)
 function("yarn", "yarn", 1e4, 32, {"factor": f64(8), original: "128 : i64"}, yarn(1e4, 32, 8, 128))
 function("yarn_parameters", "yarn", 1e6, 64, {"factor": f64(16), original: "4096 : i64", "beta_fast": f64(16), "beta_slow": f64(2), "truncate": "false"},
          yarn(1e6, 64, 16, 4096, 16, 2, False))
@@ -87,10 +87,9 @@ for dim, factor in ((64, 32), (128, 8)):
     function(f"llama3_{dim}", "llama3", 5e5, dim, {"factor": f64(factor), "low_freq_factor": f64(1), "high_freq_factor": f64(4), original: "8192 : i64"},
              llama3(5e5, dim, factor, 1, 4, 8192))
 short, long = [1.0, 1.5], [2.0, 8.0]
-for largest in (14, 15, 16, 17):
-    chosen = short if largest < 16 else long
-    function(f"longrope_{largest}", "longrope", 1e4, 4, {"short_factor": "array<f64: 1.0, 1.5>", "long_factor": "array<f64: 2.0, 8.0>", original: "16 : i64"},
-             [r / f for r, f in zip(rates(1e4, 4), chosen)], [largest, 0])
+longrope = {"short_factor": "array<f64: 1.0, 1.5>", "long_factor": "array<f64: 2.0, 8.0>", original: "16 : i64"}
+for length in (1, 15, 16, 17, 18):
+    function(f"longrope_{length}", "longrope", 1e4, 4, longrope, [r / f for r, f in zip(rates(1e4, 4), short if length <= 16 else long)], length)
 
 # Where bf16 and f16 cannot hold positions any more, and where f32 angles lose their digits.
 positions = [255, 256, 257, 4095, 131071, 1048575]
