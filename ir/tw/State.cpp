@@ -30,28 +30,45 @@ LogicalResult checkNoUseAfter(Value state, OpOperand &change) {
   return success();
 }
 
-/// (C2) in the callers: `state`, an argument of a function, is changed by it.
-LogicalResult checkCallers(BlockArgument state, llvm::DenseSet<Value> &seen) {
-  auto function = dyn_cast<func::FuncOp>(state.getOwner()->getParentOp());
-  if (!function || !state.getOwner()->isEntryBlock() || !seen.insert(state).second)
-    return success();
-  Operation *module = SymbolTable::getNearestSymbolTable(function);
-  std::optional<SymbolTable::UseRange> uses = module ? SymbolTable::getSymbolUses(function, module) : std::nullopt;
-  if (!uses)
-    return success();
-  for (SymbolTable::SymbolUse use : *uses) {
-    auto call = dyn_cast<func::CallOp>(use.getUser());
-    // A call with too few operands is the call's own error.
-    if (!call || call.getNumOperands() <= state.getArgNumber())
-      continue;
-    OpOperand &operand = call->getOpOperand(state.getArgNumber());
-    if (failed(checkNoUseAfter(operand.get(), operand)))
-      return failure();
-    if (auto argument = dyn_cast<BlockArgument>(operand.get()); argument && failed(checkCallers(argument, seen)))
-      return failure();
+/// (C2) in the callers of functions that change a state which they are given. Calls are looked for once, so that the
+/// check is linear in them: an entry calls a layer for each of a model's layers.
+class CallerCheck {
+public:
+  explicit CallerCheck(Operation *symbolTable) {
+    symbolTable->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op != symbolTable && op->hasTrait<OpTrait::SymbolTable>())
+        return WalkResult::skip();
+      if (auto call = dyn_cast<func::CallOp>(op))
+        callsOf[call.getCalleeAttr().getAttr()].push_back(call);
+      return WalkResult::advance();
+    });
   }
-  return success();
-}
+
+  /// `state`, an argument of a function, is changed by it.
+  LogicalResult run(BlockArgument state) {
+    auto function = dyn_cast<func::FuncOp>(state.getOwner()->getParentOp());
+    if (!function || !state.getOwner()->isEntryBlock() || !seen.insert(state).second)
+      return success();
+    auto calls = callsOf.find(function.getSymNameAttr());
+    if (calls == callsOf.end())
+      return success();
+    for (func::CallOp call : calls->second) {
+      // A call with too few operands is the call's own error.
+      if (call.getNumOperands() <= state.getArgNumber())
+        continue;
+      OpOperand &operand = call->getOpOperand(state.getArgNumber());
+      if (failed(checkNoUseAfter(operand.get(), operand)))
+        return failure();
+      if (auto argument = dyn_cast<BlockArgument>(operand.get()); argument && failed(run(argument)))
+        return failure();
+    }
+    return success();
+  }
+
+private:
+  DenseMap<StringAttr, SmallVector<func::CallOp>> callsOf; ///< by callee
+  llvm::DenseSet<Value> seen;
+};
 
 } // namespace
 
@@ -74,9 +91,9 @@ LogicalResult AppendOp::verify() {
 }
 
 LogicalResult AppendOp::verifySymbolUses(SymbolTableCollection &) {
-  llvm::DenseSet<Value> seen;
   auto argument = dyn_cast<BlockArgument>(getState());
-  return argument ? checkCallers(argument, seen) : success();
+  Operation *symbolTable = SymbolTable::getNearestSymbolTable(*this);
+  return argument && symbolTable ? CallerCheck(symbolTable).run(argument) : success();
 }
 
 } // namespace tilewright::tw
