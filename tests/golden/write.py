@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes golden cases that a test makes up: write(folder, name, technique, attributes, tensors), where tensors maps
-"in.x", "out.y" and the like to (type, shape, flat values), type one of F32, BF16, I64. Limits are 2e-5 of the largest
+"in.x", "out.y" and the like to (type, shape, flat values), type one of F32, BF16, I64, U8. Limits are 2e-5 of the largest
 value (no f32_err). save(path, tensors, metadata) writes such tensors alone, or with metadata of one's own."""
 import json
 import math
 import os
 import struct
 
-CODES = {"F32": "f", "I64": "q"}
+CODES = {"F32": "f", "I64": "q", "U8": "B"}
 
 
 def bf16(value):

@@ -20,7 +20,8 @@ public:
 
   bool null() { return add(nullptr); }
   bool boolean(bool value) { return add(value); }
-  bool number_integer(int64_t value) { return add(value); }
+  /// Those with a sign; -0 is the number that no integer is.
+  bool number_integer(int64_t value) { return add(value ? json::Value(value) : json::Value(-0.0)); }
   bool number_unsigned(uint64_t value) { return add(value); }
   bool number_float(double value, const std::string &) { return add(value); }
   bool string(std::string &value) { return add(std::move(value)); }
@@ -84,6 +85,9 @@ private:
 } // namespace
 
 Expected<json::Object> parseStrictJson(StringRef text, StringRef file, unsigned maxDepth) {
+  // The parser takes one for the end of the text.
+  if (size_t zero = text.find('\0'); zero != StringRef::npos)
+    return badInput(file + ": at byte " + Twine(zero + 1) + ": found a zero byte");
   Builder builder(maxDepth);
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder))
     return badInput(file + ": " + builder.problem);

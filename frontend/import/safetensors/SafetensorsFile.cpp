@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/Endian.h"
 
 #include <tuple>
@@ -22,26 +23,29 @@ constexpr uint64_t lengthBytes = 8, maxHeaderBytes = 100'000'000;
 constexpr unsigned headerDepth = 3;
 
 struct Dtype {
-  uint64_t bytes = 0; ///< 0: no dtype of the format
+  uint64_t bits = 0; ///< of an element; 0: no dtype of the format
   StringRef element;
 };
 
 Dtype dtypeOf(StringRef name) {
   return StringSwitch<Dtype>(name)
-      .Case("BOOL", {1, "i1"})
-      .Case("U8", {1, ""})
-      .Case("I8", {1, "i8"})
-      .Cases({"F8_E5M2", "F8_E4M3", "F8_E8M0"}, {1, ""})
-      .Case("I16", {2, "i16"})
-      .Case("U16", {2, ""})
-      .Case("F16", {2, "f16"})
-      .Case("BF16", {2, "bf16"})
-      .Case("I32", {4, "i32"})
-      .Case("U32", {4, ""})
-      .Case("F32", {4, "f32"})
-      .Case("F64", {8, "f64"})
-      .Case("I64", {8, "i64"})
-      .Case("U64", {8, ""})
+      .Case("F4", {4, ""})
+      .Cases({"F6_E2M3", "F6_E3M2"}, {6, ""})
+      .Case("BOOL", {8, "i1"})
+      .Case("U8", {8, ""})
+      .Case("I8", {8, "i8"})
+      .Cases({"F8_E5M2", "F8_E4M3", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"}, {8, ""})
+      .Case("I16", {16, "i16"})
+      .Case("U16", {16, ""})
+      .Case("F16", {16, "f16"})
+      .Case("BF16", {16, "bf16"})
+      .Case("I32", {32, "i32"})
+      .Case("U32", {32, ""})
+      .Case("F32", {32, "f32"})
+      .Case("C64", {64, ""})
+      .Case("F64", {64, "f64"})
+      .Case("I64", {64, "i64"})
+      .Case("U64", {64, ""})
       .Default({});
 }
 
@@ -105,8 +109,8 @@ private:
     if (!dtype || !shape || !offsets || offsets->size() != 2 || entry->size() != 3)
       return wrong("wanted \"dtype\", \"shape\" and two \"data_offsets\", and nothing else");
     TensorEntry tensor{tensorName.str(), dtype->str(), {}, 0, 0};
-    uint64_t elementBytes = dtypeOf(*dtype).bytes;
-    if (!elementBytes)
+    const uint64_t elementBits = dtypeOf(*dtype).bits;
+    if (!elementBits)
       return wrong("unknown dtype " + quoted(*dtype));
     for (const json::Value &dim : *shape) {
       std::optional<uint64_t> size = dim.getAsUINT64();
@@ -125,12 +129,15 @@ private:
     if (places[0] > places[1] || places[1] > dataBytes)
       return wrong("found data_offsets [" + Twine(places[0]) + ", " + Twine(places[1]) +
                    "], wanted a range within the " + Twine(dataBytes) + " bytes of data");
-    std::optional<uint64_t> wanted = checkedByteSize(tensor.shape, elementBytes);
+    std::optional<uint64_t> bits = checkedByteSize(tensor.shape, 1); // elements, so far
+    bits = bits ? checkedMulUnsigned(*bits, elementBits) : bits;
     tensor.offset = dataStart + places[0];
     tensor.bytes = places[1] - places[0];
-    if (!wanted || *wanted != tensor.bytes)
+    if (!bits || *bits % 8 || *bits / 8 != tensor.bytes)
       return wrong("found " + Twine(tensor.bytes) + " bytes, wanted " +
-                   (wanted ? std::to_string(*wanted) : std::string("more than 64 bits can count")) +
+                   (!bits       ? std::string("more than 64 bits can count")
+                    : *bits % 8 ? std::to_string(*bits) + " bits, which are no whole bytes"
+                                : std::to_string(*bits / 8)) +
                    ", as its shape and dtype say");
     tensors.push_back(std::move(tensor));
     return Error::success();

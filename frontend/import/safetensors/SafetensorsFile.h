@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads the headers of safetensors files. Format: https://github.com/huggingface/safetensors (version 0.4), strictly:
-// the header begins with its brace, and its tensors cover the rest of the file without gap or overlap.
+// Reads the headers of safetensors files. Format: https://github.com/huggingface/safetensors (version 0.8): the tensors
+// cover the rest of the file without gap or overlap. What its reference reader refuses is refused; so is, besides,
+//   - a header that does not begin with its brace, as the format's text wants;
+//   - a key twice: the reference takes the last of two tensors, and one vanishes;
+//   - a name that is empty, longer than 1024 bytes or has control characters, which no graph could hold;
+//   - metadata that are null, an entry that is a list of its fields or has others besides, a dtype that is an object:
+//     the reference's JSON library reads them so, and nothing writes them;
+//   - a size of 2^63 or more beside one of 0.
 #ifndef TILEWRIGHT_FRONTEND_IMPORT_SAFETENSORS_SAFETENSORSFILE_H
 #define TILEWRIGHT_FRONTEND_IMPORT_SAFETENSORS_SAFETENSORSFILE_H
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace llvm;
 using namespace tilewright;
 
@@ -31,6 +33,18 @@ TEST(StrictJson, IntegersAreExact) {
   EXPECT_EQ(object.get("least")->getAsInteger(), INT64_MIN);
   json::Object beyond = cantFail(parseStrictJson(R"({"n": 18446744073709551616})", "f.json", 1));
   EXPECT_EQ(beyond.get("n")->getAsUINT64(), std::nullopt);
+}
+
+TEST(StrictJson, MinusZeroIsNoInteger) {
+  json::Object object = cantFail(parseStrictJson(R"({"n": -0})", "f.json", 1));
+  EXPECT_EQ(object.get("n")->getAsUINT64(), std::nullopt);
+  EXPECT_TRUE(std::signbit(*object.get("n")->getAsNumber()));
+}
+
+TEST(StrictJson, ZeroBytesEndNothing) {
+  EXPECT_EQ(verdict(StringRef("{}\0", 3)), "f.json: at byte 3: found a zero byte");
+  EXPECT_EQ(verdict(StringRef("{}\0{}", 5)), "f.json: at byte 3: found a zero byte");
+  EXPECT_EQ(verdict(StringRef("{\"a\": \"\0\"}", 11)), "f.json: at byte 8: found a zero byte");
 }
 
 TEST(StrictJson, KeysTwice) {
