@@ -149,7 +149,7 @@ template <typename Real> struct Rows {
     int64_t row = headsFirst          ? (b * dim(1) + h) * dim(2) + t
                   : array.rank() == 5 ? ((b * dim(2) + t) * 3 + part) * dim(1) + h
                                       : (b * dim(2) + t) * dim(1) + h;
-    return &array.reals[row * dim(3)];
+    return array.reals.data() + row * dim(3);
   }
 };
 
@@ -251,11 +251,11 @@ template <typename Real> void Dense<Real>::row(int64_t b, int64_t h, int64_t t, 
   Row<Real> row{
       q.at(b, h, t), key, value, isVisible, score, segment.keys, D, Dv, in.sinks ? &in.sinks->reals[h] : nullptr};
   const int64_t at = (b * H + h) * T + t;
-  RowResults<Real> to{&results.out.reals[(headsFirst ? at : (b * T + t) * H + h) * Dv]};
+  RowResults<Real> to{results.out.reals.data() + (headsFirst ? at : (b * T + t) * H + h) * Dv};
   if (results.lse)
     to.lse = &results.lse->reals[at];
   if (results.weights)
-    to.weights = &results.weights->reals[at * S + segment.key];
+    to.weights = results.weights->reals.data() + at * S + segment.key;
   attend(op, row, to);
 }
 
@@ -320,7 +320,7 @@ template <typename Real> FailureOr<Array<Real>> ragged(tw::AttentionOp op, const
       const int64_t width = in.bias->shape[1], reach = width / 2;
       return s + in.bias->reals[h * width + reach + std::clamp(j - in.positions->integers[n], -reach, reach)];
     };
-    Row<Real> row{&q.reals[nh * D],
+    Row<Real> row{q.reals.data() + nh * D,
                   key,
                   value,
                   isVisible,
@@ -329,7 +329,7 @@ template <typename Real> FailureOr<Array<Real>> ragged(tw::AttentionOp op, const
                   D,
                   Dv,
                   in.sinks ? &in.sinks->reals[h] : nullptr};
-    attend(op, row, RowResults<Real>{&y.reals[nh * Dv]});
+    attend(op, row, RowResults<Real>{y.reals.data() + nh * Dv});
   });
   return y;
 }

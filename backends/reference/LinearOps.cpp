@@ -51,7 +51,7 @@ FailureOr<Array<Real>> evaluateLinear(Operation *op, const Array<Real> &input, c
       rows.read(o, scratch, row.data());
       for (int64_t n = 0; n < inputs; ++n)
         y.reals[n * rows.count + o] =
-            dot(&input.reals[n * columns], row.data(), columns) + (bias ? bias->reals[o] : Real(0));
+            dot(input.reals.data() + n * columns, row.data(), columns) + (bias ? bias->reals[o] : Real(0));
     }
   });
   return y;
@@ -120,7 +120,7 @@ FailureOr<std::array<Array<Real>, 3>> evaluateQuantizeRows(tw::QuantizeRowsOp op
   Array<Real> quants = Array<Real>::ints(input.shape), scales = Array<Real>::floats(perBlock),
               sums = Array<Real>::floats(perBlock);
   for (int64_t i = 0; i < scales.size(); ++i) {
-    const Real *x = &input.reals[i * block];
+    const Real *x = input.reals.data() + i * block;
     Real largest = 0;
     bool isNan = false;
     for (int64_t k = 0; k < block; ++k) {
