@@ -48,6 +48,9 @@ public:
     Scope &scope = *result.global;
     scope.set("gguf", int64_t(source.kind() == SourceKind::Gguf));
     scope.set("config", int64_t(source.kind() == SourceKind::Config));
+    scope.setPresence([&family = family, &source = source](StringRef weight, const Scope &from) {
+      return TensorFinder(family, source).isPresent(weight, from);
+    });
     if (Error error = checkKeys())
       return error;
     std::vector<Mark> marks(family.parameters.size(), Mark::New);
@@ -67,8 +70,7 @@ public:
 private:
   Error fail(const Twine &what) const { return badInput(source.path() + ": " + what); }
 
-  /// Keys that no parameter reads and that are not known to be without influence: told of a GGUF file, refused in a
-  /// config.
+  /// Refuses keys that no parameter reads and that are not known to be without influence.
   Error checkKeys() {
     const ModelRule &rule = family.models[source.kind()];
     StringSet<> ignored, read;
@@ -91,12 +93,11 @@ private:
       if (!known)
         unknown.push_back(key);
     }
-    if (source.kind() == SourceKind::Gguf || unknown.empty()) {
-      result.ignored = std::move(unknown);
+    if (unknown.empty())
       return Error::success();
-    }
-    std::string names = join(map_range(unknown, [](const std::string &key) { return quoted(key); }), ", ");
-    return unsupported(source.metadataFile() + (unknown.size() == 1 ? ": field " : ": fields ") + names +
+    std::string what = source.kind() == SourceKind::Gguf ? "metadata key" : "field";
+    return unsupported(source.metadataFile() + ": " + what + (unknown.size() == 1 ? " " : "s ") +
+                       join(map_range(unknown, [](const std::string &key) { return quoted(key); }), ", ") +
                        ": not known to family " + quoted(family.name) + ", and may change the result");
   }
 

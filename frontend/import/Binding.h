@@ -32,8 +32,8 @@ struct BoundWeight {
 class Binding {
 public:
   /// Reads all parameters and options, checks limits and requirements, and finds each weight's tensor. All problems
-  /// with tensors (missing, surplus, wrong shape, unsupported type) come in one error; so do fields of a config that
-  /// the family does not know.
+  /// with tensors (missing, surplus, wrong shape, unsupported type) come in one error; so do fields of a config and
+  /// keys of a GGUF file that the family does not know. Outlived by `family` and `source`.
   static llvm::Expected<Binding> bind(const Family &family, const ModelSource &source);
 
   /// What expressions may name; that of layer -1 is the model's.
@@ -43,9 +43,6 @@ public:
   llvm::StringRef optionsOf(int64_t layer) const { return layerOptions[layer]; }
   /// Null when the family has no such weight. `layer` counts for weights of layers only.
   const BoundWeight *weight(llvm::StringRef name, int64_t layer) const;
-  /// Metadata keys of a GGUF file with the family's prefix that the description does not know, so that they had no
-  /// influence.
-  const std::vector<std::string> &ignoredKeys() const { return ignored; }
 
 private:
   class Binder;
@@ -55,7 +52,6 @@ private:
   std::vector<std::string> layerOptions;
   llvm::StringMap<BoundWeight> weights;
   std::vector<llvm::StringMap<BoundWeight>> layerWeights; ///< by layer
-  std::vector<std::string> ignored;
 };
 
 /// `text` with each "{layer}" replaced by the number.

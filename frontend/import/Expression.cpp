@@ -74,6 +74,13 @@ const Value *Scope::find(StringRef name) const {
   return outer ? outer->find(name) : nullptr;
 }
 
+std::optional<bool> Scope::present(StringRef weight) const {
+  const Scope *root = this;
+  while (root->outer)
+    root = root->outer;
+  return root->isPresent ? root->isPresent(weight, *this) : std::nullopt;
+}
+
 namespace {
 
 Value truth(bool value) { return Value(int64_t(value)); }
@@ -315,7 +322,7 @@ private:
                 ") has no value");
   }
 
-  static std::optional<Value> call(StringRef name, ArrayRef<Value> arguments) {
+  std::optional<Value> call(StringRef name, ArrayRef<Value> arguments) const {
     const Value &first = arguments.front();
     if (arguments.size() == 2) {
       const ValueList *list = std::get_if<ValueList>(&first);
@@ -325,6 +332,10 @@ private:
     }
     if (arguments.size() != 1)
       return std::nullopt;
+    if (const std::string *weight = std::get_if<std::string>(&first); weight && name == "present") {
+      std::optional<bool> there = scope.present(*weight);
+      return there ? std::optional(truth(*there)) : std::nullopt;
+    }
     if (name == "len") {
       if (const ValueList *list = std::get_if<ValueList>(&first))
         return Value(static_cast<int64_t>(list->size()));

@@ -3,7 +3,9 @@
 //
 //   values      integers (also true and false: 1 and 0), floats, 'strings', lists (of a file's metadata)
 //   operators   c ? a : b   ||   &&   == != <= >= < >   + -   * / %   ! -   list[index], binding as in C
-//   functions   sqrt(x) ln(x) floor(x) ceil(x) float(x), len(list or string), has(list, value)
+//   functions   sqrt(x) ln(x) floor(x) ceil(x) float(x), len(list or string), has(list, value),
+//               present('weight'): whether the model's files have a tensor for it; of a layer's weight outside of
+//               layers: in the first
 //
 // Integer arithmetic is checked: an overflow, a division by zero or one that leaves a remainder is an error. `?`, `&&`
 // and `||` evaluate only what decides. Strings are compared with strings alone.
@@ -17,6 +19,7 @@
 #include "llvm/Support/JSON.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -52,9 +55,15 @@ public:
   void set(llvm::StringRef name, Value value) { values[name] = std::move(value); }
   const Value *find(llvm::StringRef name) const;
 
+  /// Whether there is a tensor for a weight, asked from a scope; nothing for a name that is no weight's.
+  using Presence = std::function<std::optional<bool>(llvm::StringRef weight, const Scope &from)>;
+  void setPresence(Presence presence) { isPresent = std::move(presence); }
+  std::optional<bool> present(llvm::StringRef weight) const;
+
 private:
   const Scope *outer;
   llvm::StringMap<Value> values;
+  Presence isPresent; ///< of the outermost scope
 };
 
 /// The value of `text` with the names of `scope`.

@@ -55,6 +55,14 @@ static void readLiterals(const json::Object &object, StringRef key, std::vector<
     literals.assign(array->begin(), array->end());
 }
 
+/// `value` for both kinds of files, or {"config": value} for one, or both.
+template <typename Take> static void forKinds(const json::Value *value, Take take) {
+  const json::Object *kinds = value ? value->getAsObject() : nullptr;
+  for (auto [kind, key] : {std::pair(SourceKind::Gguf, "gguf"), std::pair(SourceKind::Config, "config")})
+    if (const json::Value *own = kinds ? kinds->get(key) : value)
+      take(kind, *own);
+}
+
 static bool fromJSON(const json::Value &value, Parameter &parameter, Path path) {
   ObjectMapper mapper(value, path);
   if (!mapper || !mapper.map("name", parameter.name) || !mapper.map("type", parameter.kind) ||
@@ -65,16 +73,13 @@ static bool fromJSON(const json::Value &value, Parameter &parameter, Path path) 
   if (!mapStrings(object, "gguf", parameter.keys.gguf, path) ||
       !mapStrings(object, "config", parameter.keys.config, path))
     return false;
-  if (const json::Value *byDefault = object.get("default")) {
-    // {"config": 1}: for one kind of file alone.
-    const json::Object *kinds = byDefault->getAsObject();
-    for (auto [kind, key] : {std::pair(SourceKind::Gguf, "gguf"), std::pair(SourceKind::Config, "config")})
-      if (const json::Value *own = kinds ? kinds->get(key) : byDefault)
-        parameter.byDefault[kind] = *own;
-  }
+  forKinds(object.get("default"), [&](SourceKind kind, const json::Value &own) { parameter.byDefault[kind] = own; });
+  forKinds(object.get("allowed"), [&](SourceKind kind, const json::Value &own) {
+    if (const json::Array *array = own.getAsArray())
+      parameter.allowed[kind].assign(array->begin(), array->end());
+  });
   if (const json::Value *whenNull = object.get("null"))
     parameter.whenNull = *whenNull;
-  readLiterals(object, "allowed", parameter.allowed);
   if (parameter.keys.gguf.empty() && parameter.keys.config.empty() && parameter.countKey.empty() &&
       !parameter.byDefault.gguf && !parameter.byDefault.config) {
     path.report("expected gguf, config, gguf_count or default");
@@ -232,6 +237,15 @@ static bool fromJSON(const json::Value &value, FunctionRule &rule, Path path) {
 
 static bool fromJSON(const json::Value &value, ModelRule &rule, Path path) {
   ObjectMapper mapper(value, path);
+  if (const json::Object *conditions = mapper ? value.getAsObject()->getObject("with") : nullptr)
+    for (const auto &[key, wanted] : *conditions) {
+      if (!wanted.getAsBoolean()) {
+        path.field("with").field(StringRef(key)).report("expected true or false");
+        return false;
+      }
+      rule.with.emplace_back(StringRef(key).str(), *wanted.getAsBoolean());
+    }
+  llvm::sort(rule.with);
   return mapper && mapper.mapOptional("architectures", rule.architectures) &&
          mapper.mapOptional("model_types", rule.types) && mapper.mapOptional("name", rule.nameKey) &&
          mapper.mapOptional("prefix", rule.prefix) && mapper.mapOptional("ignored", rule.ignored) &&
@@ -348,10 +362,14 @@ static bool fromJSON(const json::Value &value, Family &family, Path path) {
     if (!readOptions(*options, family, path.field("options")))
       return false;
   completeWeights(family);
-  for (Parameter &parameter : family.parameters)
-    for (std::string &key : parameter.keys.gguf)
+  auto complete = [&](std::vector<std::string> &keys) {
+    for (std::string &key : keys)
       if (StringRef rest = key; rest.consume_front("{prefix}"))
         key = family.models.gguf.prefix + rest.str();
+  };
+  for (Parameter &parameter : family.parameters)
+    complete(parameter.keys.gguf);
+  complete(family.models.gguf.ignored);
   return true;
 }
 
@@ -426,19 +444,26 @@ Expected<FamilyLibrary> FamilyLibrary::load() {
   return library;
 }
 
-Expected<Family> FamilyLibrary::find(SourceKind kind, StringRef type, const Twine &place) const {
+Expected<Family> FamilyLibrary::find(SourceKind kind, StringRef type, const Twine &place,
+                                     function_ref<bool(StringRef)> has) const {
   StringRef nearest;
   unsigned distance = UINT_MAX;
-  for (const Entry &entry : all)
-    for (const std::string &known : entry.models[kind].types) {
-      if (type == known)
-        return read(entry);
+  const Entry *best = nullptr;
+  for (const Entry &entry : all) {
+    const ModelRule &rule = entry.models[kind];
+    for (const std::string &known : rule.types) {
       unsigned d = type.take_front(256).edit_distance(known);
       if (d < distance) {
         distance = d;
         nearest = known;
       }
+      if (type == known && (!best || rule.with.size() > best->models[kind].with.size()) &&
+          all_of(rule.with, [&](const auto &condition) { return has(condition.first) == condition.second; }))
+        best = &entry;
     }
+  }
+  if (best)
+    return read(*best);
   return unsupported(place + quoted(type) +
                      (nearest.empty() ? ": no family is known" : ", nearest known: " + quoted(nearest)));
 }

@@ -4,7 +4,9 @@
 // docs/families.md tells how to write one. A description has
 //
 //   forms         names of forms
-//   gguf, config  which models of that kind of file are of the family, and which metadata has no influence
+//   gguf, config  which models of that kind of file are of the family, and which metadata has no influence; of GGUF
+//                 files of an architecture that families share, `with` tells them apart: {key: whether it is there and
+//                 not 0}; the family with the most conditions that hold counts
 //   parameters    numbers, bools, strings and lists by metadata key, with defaults and limits, which may use other
 //                 parameters. One of the family takes the place of a form's of its name
 //   option_rules  of forms: names, defaults and allowed values of what families choose; `per_layer` ones are evaluated
@@ -64,7 +66,7 @@ struct Parameter {
   BySource<std::optional<llvm::json::Value>> byDefault;
   std::optional<llvm::json::Value> whenNull; ///< for a key that says that there is no value; without it the default
   std::optional<double> min, max, above;
-  std::vector<llvm::json::Value> allowed;
+  BySource<std::vector<llvm::json::Value>> allowed;
   std::string about; ///< where its value comes from, for messages
 };
 
@@ -143,12 +145,13 @@ struct FunctionRule {
 
 /// Which models of one kind of file are of a family.
 struct ModelRule {
-  std::vector<std::string> types;          ///< values of general.architecture, or of model_type
-  std::vector<std::string> architectures;  ///< of the config's field of that name
-  std::string nameKey;                     ///< metadata key of the model's name
-  std::string prefix;                      ///< keys that belong to the family start so
-  std::vector<std::string> ignored;        ///< keys without influence on the graph, with all below them
-  std::vector<std::string> ignoredTensors; ///< tensors of old files that hold no weights; numbers are {layer}
+  std::vector<std::string> types;                 ///< values of general.architecture, or of model_type
+  std::vector<std::string> architectures;         ///< of the config's field of that name
+  std::string nameKey;                            ///< metadata key of the model's name
+  std::string prefix;                             ///< keys that belong to the family start so
+  std::vector<std::pair<std::string, bool>> with; ///< keys that have to be there and not 0, or not
+  std::vector<std::string> ignored;               ///< keys without influence on the graph, with all below them
+  std::vector<std::string> ignoredTensors;        ///< tensors of old files that hold no weights; numbers are {layer}
 };
 
 struct Family {
@@ -195,8 +198,9 @@ public:
   /// Reads a description with its forms.
   llvm::Expected<Family> read(const Entry &entry) const { return Family::parse(entry.text, entry.file, forms); }
   /// The family of a GGUF architecture or of a config's model_type; an unknown one is an error (not supported) that
-  /// names the nearest known. `place` says where it was found.
-  llvm::Expected<Family> find(SourceKind kind, llvm::StringRef type, const llvm::Twine &place) const;
+  /// names the nearest known. `place` says where it was found, `has` whether a metadata key is there and not 0.
+  llvm::Expected<Family> find(SourceKind kind, llvm::StringRef type, const llvm::Twine &place,
+                              llvm::function_ref<bool(llvm::StringRef key)> has) const;
 
   const gguf::TypeTable &ggufTypes() const { return types; }
 

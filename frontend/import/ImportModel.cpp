@@ -186,9 +186,6 @@ Expected<ImportResult> finish(const ModelSource &source, const Family &family, S
     return badInput(source.path() + ": " + toString(bytes.takeError()));
   result.bytes = std::move(*bytes);
   result.family = family.name;
-  for (const std::string &key : binding->ignoredKeys())
-    result.notes.push_back("metadata key " + quoted(key) + " is not known to family " + quoted(family.name) +
-                           " and had no influence");
   return result;
 }
 
@@ -207,7 +204,15 @@ Expected<ImportResult> importGguf(const FamilyLibrary &library, StringRef path, 
   Expected<StringRef> architecture = file->getString("general.architecture");
   if (!architecture)
     return architecture.takeError();
-  Expected<Family> family = library.find(SourceKind::Gguf, *architecture, path + ": unknown architecture ");
+  auto has = [&](StringRef key) {
+    if (!file->has(key))
+      return false;
+    Expected<int64_t> value = file->getInteger(key);
+    const bool isZero = value && *value == 0;
+    consumeError(value.takeError()); // who reads the key tells of it
+    return !isZero;
+  };
+  Expected<Family> family = library.find(SourceKind::Gguf, *architecture, path + ": unknown architecture ", has);
   if (!family)
     return family.takeError();
   gguf::GgufSource source(std::move(*file));
@@ -237,7 +242,8 @@ Expected<ImportResult> importFolder(const FamilyLibrary &library, StringRef path
   if (!type)
     return type.takeError();
   Expected<Family> family = library.find(SourceKind::Config, std::get<std::string>(*type),
-                                         (*source)->place("model_type") + ": unknown model type ");
+                                         (*source)->place("model_type") + ": unknown model type ",
+                                         [&](StringRef key) { return (*source)->has(key); });
   if (!family)
     return family.takeError();
   if (Error error = checkArchitectures(**source, *family))
@@ -271,6 +277,8 @@ Expected<std::vector<std::string>> listFamilies() {
     std::string line = family.name + ":";
     if (!family.models.gguf.types.empty())
       line += " GGUF " + join(family.models.gguf.types, ", ");
+    for (const auto &[key, wanted] : family.models.gguf.with)
+      line += (wanted ? " with " : " without ") + key;
     if (!family.models.config.types.empty())
       line += std::string(StringRef(line).ends_with(":") ? "" : ";") + " config.json " +
               join(family.models.config.types, ", ");

@@ -14,7 +14,7 @@ namespace tilewright {
 struct ImportResult {
   std::vector<uint8_t> bytes; ///< a graph file
   std::string family;
-  /// Remarks for the user: metadata that had no influence, and where later steps have to look for the weights.
+  /// Remarks for the user: where later steps have to look for the weights.
   std::vector<std::string> notes;
 };
 

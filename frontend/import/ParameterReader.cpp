@@ -89,10 +89,10 @@ Expected<Value> ParameterReader::defaultValue(const Parameter &parameter,
 }
 
 /// "0 or 1: anything else ..."
-static std::string allowedText(const Parameter &parameter) {
+static std::string allowedText(ArrayRef<json::Value> allowed) {
   std::string text;
   raw_string_ostream os(text);
-  interleave(parameter.allowed, os, [&](const json::Value &value) { os << value; }, " or ");
+  interleave(allowed, os, [&](const json::Value &value) { os << value; }, " or ");
   os << ": anything else is not supported by this family";
   return text;
 }
@@ -120,18 +120,19 @@ Error ParameterReader::check(const Parameter &parameter, const Value &value) con
     if (parameter.above && number <= *parameter.above)
       return fail(parameter, found, "more than " + limit(*parameter.above));
   }
-  if (parameter.allowed.empty())
+  ArrayRef<json::Value> allowed = parameter.allowed[source.kind()];
+  if (allowed.empty())
     return Error::success();
   auto isAllowed = [&](const Value &one) {
-    return any_of(parameter.allowed, [&](const json::Value &allowed) { return isSame(allowed, one); });
+    return any_of(allowed, [&](const json::Value &each) { return isSame(each, one); });
   };
   if (const ValueList *list = std::get_if<ValueList>(&value)) {
     for (const Value &element : *list)
       if (!isAllowed(element))
-        return fail(parameter, spell(element) + " in it", allowedText(parameter));
+        return fail(parameter, spell(element) + " in it", allowedText(allowed));
     return Error::success();
   }
-  return isAllowed(value) ? Error::success() : fail(parameter, found, allowedText(parameter));
+  return isAllowed(value) ? Error::success() : fail(parameter, found, allowedText(allowed));
 }
 
 } // namespace tilewright

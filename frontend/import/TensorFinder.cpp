@@ -49,6 +49,27 @@ Expected<std::string> TensorFinder::nameOf(const WeightRule &rule, StringRef tex
   });
 }
 
+std::optional<bool> TensorFinder::isPresent(StringRef weight, const Scope &scope) const {
+  Scope first(&scope);
+  if (!scope.find("layer"))
+    first.set("layer", int64_t(0));
+  for (ArrayRef<WeightRule> rules : {ArrayRef(family.weights), ArrayRef(family.layerWeights)})
+    for (const WeightRule &rule : rules)
+      if (const std::optional<TensorRule> &place = rule.tensor[source.kind()]; place && rule.name == weight) {
+        Expected<std::string> name = nameOf(rule, place->tensor, first);
+        if (name)
+          return source.findTensor(*name) != nullptr;
+        consumeError(name.takeError()); // told when the weight is looked for
+        return std::nullopt;
+      }
+  return std::nullopt;
+}
+
+/// GGUF files do not tell dimensions of 1 that stand in front from ones that are not there.
+static ArrayRef<int64_t> comparable(ArrayRef<int64_t> shape, SourceKind kind) {
+  return kind == SourceKind::Gguf ? shape.drop_while([](int64_t size) { return size == 1; }) : shape;
+}
+
 bool TensorFinder::check(const SourceTensor *tensor, const std::string &name, ArrayRef<std::string> dims,
                          ArrayRef<int64_t> wanted) {
   bool first = used.insert(name).second;
@@ -57,7 +78,7 @@ bool TensorFinder::check(const SourceTensor *tensor, const std::string &name, Ar
       problems.push_back("tensor " + quoted(name) + ": missing, wanted shape " + spellShape(dims, wanted));
     return false;
   }
-  if (ArrayRef(tensor->shape) != wanted) {
+  if (comparable(tensor->shape, source.kind()) != comparable(wanted, source.kind())) {
     if (first)
       problems.push_back("tensor " + quoted(name) + ": found shape [" +
                          join(map_range(tensor->shape, [](int64_t size) { return std::to_string(size); }), ", ") +

@@ -13,6 +13,10 @@ class TensorFinder {
 public:
   TensorFinder(const Family &family, const ModelSource &source) : family(family), source(source) {}
 
+  /// Whether a tensor has the name of a weight of the model or of a layer; that of `scope`, or the first. Nothing when
+  /// the family has no such weight, or its tensor has no name.
+  std::optional<bool> isPresent(llvm::StringRef weight, const Scope &scope) const;
+
   /// Fills `weight` if its tensor is there. The error is for mistakes of the description alone.
   llvm::Error find(const WeightRule &rule, const Scope &scope, BoundWeight &weight);
 

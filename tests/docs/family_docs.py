@@ -51,8 +51,11 @@ def literal(value):
 
 def limits(parameter, kind):
     parts = []
-    default = parameter.get("default")
-    default = default.get(kind) if isinstance(default, dict) else default
+
+    def own(value):
+        return value.get(kind) if isinstance(value, dict) else value
+
+    default, allowed = own(parameter.get("default")), own(parameter.get("allowed"))
     if default is not None:
         parts.append("default " + code(literal(default)))
     if "null" in parameter:
@@ -60,8 +63,8 @@ def limits(parameter, kind):
     for word, key in (("at least", "min"), ("at most", "max"), ("above", "above")):
         if key in parameter:
             parts.append(f"{word} {parameter[key]}")
-    if "allowed" in parameter:
-        parts.append("one of " + ", ".join(code(json.dumps(value)) for value in parameter["allowed"]))
+    if allowed:
+        parts.append("one of " + ", ".join(code(json.dumps(value)) for value in allowed))
     if "about" in parameter:
         parts.append(parameter["about"])
     return "; ".join(parts)
@@ -80,7 +83,8 @@ def page(family, forms):
         lines += [f"`config.json`: model_type {', '.join(map(code, config['model_types']))}, "
                   f"architectures {', '.join(map(code, config['architectures']))}.", ""]
     if gguf.get("architectures"):
-        lines += [f"GGUF: general.architecture {', '.join(map(code, gguf['architectures']))}.", ""]
+        told = "".join(f", {'with' if wanted else 'without'} {code(key)}" for key, wanted in sorted(gguf.get("with", {}).items()))
+        lines += [f"GGUF: general.architecture {', '.join(map(code, gguf['architectures']))}{told}.", ""]
     for title, kind, wanted in (("Fields of config.json", "config", config.get("model_types")), ("Keys of GGUF files", "gguf", gguf.get("architectures"))):
         if not wanted:
             continue
@@ -91,7 +95,8 @@ def page(family, forms):
                 names.append(parameter["gguf_count"])
             if names:
                 lines.append(f"| {', '.join(map(code, names))} | {parameter['type']} | {limits(parameter, kind)} |")
-        ignored = sorted(set(whole[kind].get("ignored", [])) - {"architectures", "model_type"})
+        ignored = sorted({key.replace("{prefix}", prefix) for key in whole[kind].get("ignored", [])} - {"architectures", "model_type"}
+                         - {key for parameter in whole["parameters"] for key in keys(parameter, kind, prefix)})
         lines += ["", "Without influence: " + ", ".join(map(code, ignored)) + ".", ""] if ignored else [""]
     options = whole.get("options", {})
     if options:
@@ -119,4 +124,5 @@ def main():
     pages.end()
 
 
-main()
+if __name__ == "__main__":
+    main()

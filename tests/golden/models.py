@@ -289,6 +289,9 @@ MODELS = {
                                           original_max_position_embeddings=16,
                                           rope_scaling={"rope_type": "longrope", "short_factor": [1.0, 1.05, 1.1, 1.2, 1.35, 1.5],
                                                         "long_factor": [1.0, 1.3, 1.9, 2.8, 3.6, 4.0]}, **RMS)),
+    "smollm3_every_fourth": (smollm3, config("smollm3", "SmolLM3ForCausalLM", vocab_size=97, tie_word_embeddings=True, hidden_act="silu",
+                                             no_rope_layers=[1, 1, 1, 0], num_hidden_layers=4, use_sliding_window=False,
+                                             attention_bias=False, mlp_bias=False, **RMS)),
 }
 TEXT = {"llama_rope_dynamic": 44}  # tokens of `plain`
 PADDED = {"llama_rope_dynamic": (31, 32, 33, 44), "llama_rope_longrope": (15, 16, 17, 40)}  # lengths of `padded`

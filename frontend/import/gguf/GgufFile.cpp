@@ -88,10 +88,11 @@ template <typename T> static T readScalar(const uint8_t *data) {
   return support::endian::read<T, endianness::little>(data);
 }
 
-/// Reads an integer; nothing for a u64 beyond the signed range.
+/// Reads an integer, or a bool as one; nothing for a u64 beyond the signed range.
 static std::optional<int64_t> readInteger(ValueKind kind, const uint8_t *data) {
   switch (kind) {
   case ValueKind::U8:
+  case ValueKind::Bool:
     return *data;
   case ValueKind::I8:
     return static_cast<int8_t>(*data);
@@ -176,7 +177,7 @@ Expected<std::vector<StringRef>> GgufFile::getStrings(StringRef key) const {
 
 Expected<std::vector<int32_t>> GgufFile::getIntegers(StringRef key) const {
   Expected<const Value *> value = require(key, "an array of integers", [](const Value &v) {
-    return v.kind == ValueKind::Array && isIntegerKind(v.elementKind);
+    return v.kind == ValueKind::Array && (isIntegerKind(v.elementKind) || v.elementKind == ValueKind::Bool);
   });
   if (!value)
     return value.takeError();

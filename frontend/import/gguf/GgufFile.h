@@ -71,7 +71,7 @@ public:
   llvm::Expected<llvm::StringRef> getString(llvm::StringRef key) const;
   llvm::Expected<uint64_t> getCount(llvm::StringRef key) const; ///< entries of an array
   llvm::Expected<std::vector<llvm::StringRef>> getStrings(llvm::StringRef key) const;
-  llvm::Expected<std::vector<int32_t>> getIntegers(llvm::StringRef key) const;
+  llvm::Expected<std::vector<int32_t>> getIntegers(llvm::StringRef key) const; ///< also of bools
   llvm::Expected<std::vector<float>> getFloats(llvm::StringRef key) const;
 
 private:

@@ -3,9 +3,9 @@
 import collections
 import struct
 
-U32, FLOAT, STRING, ARRAY = 4, 6, 8, 9  # kinds of metadata
-WIDTH = {0: 1, 1: 1, 2: 2, 3: 2, U32: 4, 5: 4, FLOAT: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-F32, F16, BF16 = 0, 1, 30  # kinds of tensors
+U32, FLOAT, BOOL, STRING, ARRAY = 4, 6, 7, 8, 9  # kinds of metadata
+WIDTH = {0: 1, 1: 1, 2: 2, 3: 2, U32: 4, 5: 4, FLOAT: 4, BOOL: 1, 10: 8, 11: 8, 12: 8}
+F32, F16, Q8_0, BF16 = 0, 1, 8, 30  # kinds of tensors
 ALIGNMENT = 32
 
 Entry = collections.namedtuple("Entry", "key kind value all")  # bytes of the value, and of all of it

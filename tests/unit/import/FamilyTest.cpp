@@ -131,6 +131,8 @@ TEST(Family, MistakesOfForm) {
   EXPECT_EQ(changed("\"gguf\": \"scale\"",
                     "\"gguf\": {\"tensor\": \"s\", \"row_permutation\": {\"dims\": [\"2\", \"2\"], \"perm\": [0]}}"),
             "expected one axis for each of dims at f.json.weights[0].gguf.row_permutation.perm");
+  EXPECT_EQ(changed("\"prefix\": \"dense.\"", "\"with\": {\"dense.depth\": 1}"),
+            "expected true or false at f.json.gguf.with.dense.depth");
 }
 
 TEST(Family, MistakesOfMeaning) {
@@ -191,6 +193,9 @@ TEST(Family, MistakesOfMeaning) {
                     "\"requirements\": [{\"require\": \"W > L + 8\", \"message\": \"{W} of {L}, {Q}\"}], "
                     "\"weights\": [{"),
             "m.gguf: 4 of 2, {Q}");
+  EXPECT_EQ(changed("[\"W\", \"W\"]", "[\"W\", \"present('w') && !present('scale') ? W : 1\"]"), "accepted");
+  EXPECT_EQ(changed("[\"W\", \"W\"]", "[\"W\", \"present('Q') ? W : 1\"]"),
+            "m.gguf: weight 'w': expression 'present('Q') ? W : 1': present('Q') has no value");
   EXPECT_EQ(changed("\"default\": 4, \"max\": 64", "\"default\": 65, \"max\": 64"),
             "m.gguf: metadata key 'dense.width': found 65, wanted at most 64");
 }

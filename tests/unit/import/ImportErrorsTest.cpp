@@ -179,14 +179,14 @@ TEST_F(Import, UnsupportedQuantisation) {
 }
 
 TEST_F(Import, WhatTheFamilyDoesNotSupportIsRefused) {
-  TinyLlama experts;
-  experts.integers["llama.expert_count"] = 8;
-  EXPECT_EQ(verdict(experts), "m.gguf: metadata key 'llama.expert_count': found 8, wanted 0: anything else is not "
-                              "supported by this family");
+  TinyLlama prediction;
+  prediction.integers["llama.nextn_predict_layers"] = 1;
+  EXPECT_EQ(verdict(prediction), "m.gguf: metadata key 'llama.nextn_predict_layers': found 1, wanted 0: anything else "
+                                 "is not supported by this family");
   TinyLlama scaling;
-  scaling.strings["llama.rope.scaling.type"] = "yarn";
-  EXPECT_EQ(verdict(scaling), "m.gguf: metadata key 'llama.rope.scaling.type': found 'yarn', wanted \"none\": anything "
-                              "else is not supported by this family");
+  scaling.strings["llama.rope.scaling.type"] = "longrope";
+  EXPECT_EQ(verdict(scaling), "m.gguf: metadata key 'llama.rope.scaling.type': found 'longrope', wanted \"none\" or "
+                              "\"linear\" or \"yarn\": anything else is not supported by this family");
   TinyLlama none;
   none.strings["llama.rope.scaling.type"] = "none";
   EXPECT_EQ(verdict(none), "accepted");
@@ -196,11 +196,10 @@ TEST_F(Import, WhatTheFamilyDoesNotSupportIsRefused) {
 }
 
 TEST_F(Import, WhatWouldChangeTheResultIsNeverIgnored) {
-  TinyLlama window;
-  window.integers["llama.attention.sliding_window"] = 4096;
-  EXPECT_EQ(verdict(window),
-            "m.gguf: metadata key 'llama.attention.sliding_window': found 4096, wanted 0: anything else "
-            "is not supported by this family");
+  TinyLlama clamp;
+  clamp.floats["llama.attention.clamp_kqv"] = 8;
+  EXPECT_EQ(verdict(clamp), "m.gguf: metadata key 'llama.attention.clamp_kqv': found 8, wanted 0: anything else is not "
+                            "supported by this family");
   TinyLlama cap;
   cap.floats["llama.attn_logit_softcapping"] = 50;
   EXPECT_EQ(verdict(cap),
@@ -221,14 +220,49 @@ TEST_F(Import, SplitModels) {
   EXPECT_EQ(code, std::errc::not_supported);
 }
 
-TEST_F(Import, UnknownKeysAreNoted) {
+TEST_F(Import, UnknownKeysAreRefused) {
   TinyLlama model;
   model.integers["llama.shiny_new_thing"] = 1;
-  Expected<ImportResult> result = import(model);
-  ASSERT_TRUE(bool(result)) << toString(result.takeError());
-  EXPECT_EQ(result->notes,
-            std::vector<std::string>{"metadata key 'llama.shiny_new_thing' is not known to family 'llama' "
-                                     "and had no influence"});
+  EXPECT_EQ(verdict(model), "m.gguf: metadata key 'llama.shiny_new_thing': not known to family 'llama', and may change "
+                            "the result");
+  EXPECT_EQ(code, std::errc::not_supported);
+  model.integers["llama.another"] = 1;
+  EXPECT_EQ(verdict(model), "m.gguf: metadata keys 'llama.another', 'llama.shiny_new_thing': not known to family "
+                            "'llama', and may change the result");
+  TinyLlama harmless;
+  harmless.integers["llama.pooling_type"] = 3;
+  EXPECT_EQ(verdict(harmless), "accepted");
+}
+
+TEST_F(Import, FamiliesOfOneArchitectureAreToldApartByTheirKeys) {
+  auto familyOf = [&](const TinyLlama &model) {
+    Expected<ImportResult> result = import(model);
+    return result ? result->family : toString(result.takeError());
+  };
+  TinyLlama model;
+  EXPECT_EQ(familyOf(model), "llama");
+  model.integers["llama.attention.sliding_window"] = 0; // as if it were not there
+  EXPECT_EQ(familyOf(model), "llama");
+  model.integers["llama.attention.sliding_window"] = 16;
+  EXPECT_EQ(familyOf(model), "mistral");
+  model.integers["llama.expert_count"] = model.integers["llama.expert_used_count"] = 2;
+  for (std::string layer : {"blk.0.", "blk.1."}) {
+    for (StringRef name : {"ffn_gate.weight", "ffn_up.weight", "ffn_down.weight"})
+      model.remove(layer + name.str());
+    model.tensors.push_back({layer + "ffn_gate_inp.weight", {32, 2}});
+    model.tensors.push_back({layer + "ffn_gate_exps.weight", {32, 64, 2}});
+    model.tensors.push_back({layer + "ffn_up_exps.weight", {32, 64, 2}});
+    model.tensors.push_back({layer + "ffn_down_exps.weight", {64, 32, 2}});
+  }
+  EXPECT_EQ(familyOf(model), "mixtral");
+}
+
+TEST_F(Import, DimensionsOfOneInFront) {
+  TinyLlama model; // GGUF cannot tell [1, 32] from [32]
+  model.tensor("output_norm.weight").dims = {32, 1};
+  EXPECT_EQ(verdict(model), "accepted");
+  model.tensor("output_norm.weight").dims = {1, 32};
+  EXPECT_EQ(verdict(model), "m.gguf: tensor 'output_norm.weight': found shape [32, 1], wanted [E = 32]");
 }
 
 TEST_F(Import, TokenizerEntries) {
