@@ -81,6 +81,8 @@ static LogicalResult runStage(StringRef stage, void (*build)(OpPassManager &, co
       llvm::raw_string_ostream(text) << each.module << "\n";
       stages.dump(each.name, text);
     }
+  if (stages.advanced)
+    stages.advanced(kernels.size());
   return success();
 }
 
@@ -98,6 +100,8 @@ static FailureOr<std::vector<ObjectBytes>> emitKernels(MLIRContext *context, Arr
     if (failed(object))
       return failure();
     objects[i] = std::move(*object);
+    if (stages.advanced)
+      stages.advanced(1);
     return success();
   });
   if (failed(result))

@@ -23,6 +23,9 @@ using ObjectBytes = llvm::SmallVector<char, 0>;
 /// How much LLVM makes of the code it is given; low: code that runs seldom, of many loops.
 enum class Effort { Full, Low };
 
+/// What a kernel goes through here: bufferize, lower, emit.
+inline constexpr size_t kKernelStages = 3;
+
 /// How a caller extends and follows the stages behind `tile`.
 struct KernelStages {
   /// Appends passes to those of stage "bufferize" or "lower", on the module of one kernel.
@@ -31,6 +34,8 @@ struct KernelStages {
   /// IR behind emit; in the module's order.
   std::function<void(llvm::StringRef kernel, llvm::StringRef text)> dump;
   std::string dumpAfter;
+  /// Told of each stage, of kKernelStages, that so many kernels more have behind them; by any thread.
+  std::function<void(size_t kernels)> advanced;
 
   bool dumps(llvm::StringRef stage) const { return dump && dumpAfter == stage; }
 };

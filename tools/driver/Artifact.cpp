@@ -45,7 +45,6 @@ int writeArtifact(Session &session, MutableArrayRef<ClassProgram> classes, Array
                   const KernelCompiler &compile, artifact::ManifestT &manifest, const OutputFolder &folder,
                   Progress &progress, llvm::function_ref<int()> compiled) {
   const std::vector<std::string> entryPoints = entriesOf(session.graph().graph());
-  progress.step("packing weights");
   ModuleOp packed = *classes.front().module;
   if (failed(describeResults(packed, entryPoints.front(), manifest)))
     return WorkFailed;
@@ -54,7 +53,8 @@ int writeArtifact(Session &session, MutableArrayRef<ClassProgram> classes, Array
     return WorkFailed;
   NanCounter nans(session.context());
   if (int code =
-          report(packWeights(packed, session.graph(), folder.file("model.tww"), manifest, *tables, nans), WorkFailed))
+          report(packWeights(packed, session.graph(), folder.file("model.tww"), manifest, *tables, nans, progress),
+                 WorkFailed))
     return code;
   progress.done();
   nans.warn(session.graph().path());
@@ -62,8 +62,7 @@ int writeArtifact(Session &session, MutableArrayRef<ClassProgram> classes, Array
   std::vector<ObjectBytes> objects;
   std::vector<std::string> entries;
   for (const CpuLevel *level : levels) {
-    progress.step(("compiling for " + level->name).str());
-    if (failed(compileLevel(classes, entryPoints, *level, *tables, compile, objects, entries, manifest)))
+    if (failed(compileLevel(classes, entryPoints, *level, *tables, compile, objects, entries, manifest, progress)))
       return WorkFailed;
   }
 

@@ -15,6 +15,7 @@ struct ImportOptions {
   std::string quantize;             ///< a storage type, or empty: weights stay as and where they are
   bool keepTables = false;          ///< tables keep their type
   std::vector<std::string> plugins; ///< for the storage type
+  bool quiet = false;
 };
 int importModel(const ImportOptions &options);
 /// The families that models may be of.
@@ -63,6 +64,7 @@ struct ExportOptions {
   std::string output; ///< safetensors file
   std::string dtype;  ///< "f32", "f16" or "bf16"; empty: each weight's own where the format has it, else f32
   std::vector<std::string> plugins;
+  bool quiet = false;
 };
 /// The weights of a graph, row by row in their source's order, under their source's names.
 int exportWeights(const ExportOptions &options);
@@ -76,7 +78,7 @@ struct VerifyOptions {
   std::string expected; ///< JSON of expected ids, NLLs and logits to compare with
   std::vector<std::string> plugins;
   int maxTokens = 0; ///< greedy tokens to compare as well
-  bool json = false;
+  bool json = false, quiet = false;
   /// Of what --per-op and --bisect compile; with an artifact its own counts.
   std::string numerics = "fast";
   std::vector<std::string> targets;

@@ -98,12 +98,16 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
   if (!levels)
     return report(levels.takeError(), Usage);
 
-  progress.step("optimising the graph");
+  const auto stageNumber = [](StringRef stage) { return llvm::find(stageNames(), stage) - stageNames().begin(); };
+  progress.step("optimising the graph", stageNumber("tile"));
   PipelineOptions pipeline;
   pipeline.numerics = options.numerics;
   if (failed(runGraphStages(module, session.host().stages, pipeline, [&](StringRef stage, ModuleOp after) {
-        if (options.dumpAfter == stage)
-          after.print(llvm::outs());
+        progress.advance();
+        if (options.dumpAfter != stage)
+          return;
+        Progress::interrupt();
+        after.print(llvm::outs());
       })))
     return WorkFailed;
   artifact::ManifestT manifest = describeModel(session, options.numerics);
@@ -111,9 +115,10 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
   if (failed(checkTables(module, entries, manifest)) || failed(checkSourcesAreRead(module, entries.front())))
     return WorkFailed;
 
-  progress.step("forming kernels");
+  const std::vector<std::string> kvTypes = kvTypesOf(module, entries, options.numerics);
+  progress.step("forming kernels", kvTypes.size() * shapeClasses().size());
   std::vector<ClassProgram> classes;
-  for (const std::string &kvType : kvTypesOf(module, entries, options.numerics)) {
+  for (const std::string &kvType : kvTypes) {
     ReceiptScope kvScope(receipts, "kv_type", kvType);
     pipeline.kvType = kvType;
     for (const ShapeClass &shapeClass : shapeClasses()) {
@@ -124,8 +129,11 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
         checkFused(receipts, options);
         return WorkFailed;
       }
-      if (options.dumpAfter == "tile")
+      progress.advance();
+      if (options.dumpAfter == "tile") {
+        Progress::interrupt();
         (*program).module->print(llvm::outs());
+      }
       classes.push_back(std::move(*program));
     }
   }
@@ -134,7 +142,7 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
     return code;
   }
 
-  KernelCompiler ordinary = ordinaryCompiler(session.host().stages, pipeline, options.dumpAfter);
+  KernelCompiler ordinary = ordinaryCompiler(session.host().stages, pipeline, progress, options.dumpAfter);
   auto compile = [&](ModuleOp kernels, const CpuLevel &level, StringRef suffix, const ShapeClass &shapeClass) {
     ReceiptScope scope(receipts, "level", level.name);
     return ordinary(kernels, level, suffix, shapeClass);

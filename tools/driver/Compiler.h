@@ -14,6 +14,7 @@
 #include "tools/driver/OutputFolder.h"
 #include "tools/driver/Session.h"
 #include "tools/driver/step/CompiledStep.h"
+#include "tools/progress/Progress.h"
 
 #include "mlir/IR/OwningOpRef.h"
 
@@ -59,9 +60,9 @@ llvm::LogicalResult checkTables(mlir::ModuleOp module, llvm::ArrayRef<std::strin
 llvm::LogicalResult checkSourcesAreRead(mlir::ModuleOp module, llvm::StringRef entry);
 
 /// Packs every weight of `module` (after the tile stage) into `path`, in the order of the manifest's table, which it
-/// fills together with `tables`; `nans` looks at each.
+/// fills together with `tables`; `nans` looks at each. A step of `progress`.
 llvm::Error packWeights(mlir::ModuleOp module, const GraphFile &graph, const std::string &path,
-                        artifact::ManifestT &manifest, ProgramTables &tables, NanCounter &nans);
+                        artifact::ManifestT &manifest, ProgramTables &tables, NanCounter &nans, Progress &progress);
 
 /// Called behind each graph-level stage.
 using StageObserver = llvm::function_ref<void(llvm::StringRef stage, mlir::ModuleOp module)>;
@@ -78,23 +79,21 @@ mlir::FailureOr<ClassProgram> formProgram(mlir::ModuleOp module, const ShapeClas
 std::vector<std::string> kvTypesOf(mlir::ModuleOp module, llvm::ArrayRef<std::string> entries,
                                    llvm::StringRef numerics);
 
-/// The stages behind tile as compileKernels runs them: what plugins add to them, and the IR after `dumpAfter` on
-/// stdout.
-KernelStages kernelStages(const StageRegistry &stages, const PipelineOptions &options, const std::string &dumpAfter);
-
 /// Compiles the kernels of one class for one level; objects in the order of the functions.
 using KernelCompiler = std::function<mlir::FailureOr<std::vector<ObjectBytes>>(
     mlir::ModuleOp kernels, const CpuLevel &level, llvm::StringRef suffix, const ShapeClass &shapeClass)>;
 
 /// Compiles the classes, those of the default K/V element first, for one level: objects are appended, names of the
-/// entries too, the manifest's level is described.
+/// entries too, the manifest's level is described. A step of `progress`, of kKernelStages for each kernel, which
+/// `compile` tells it of.
 mlir::LogicalResult compileLevel(llvm::MutableArrayRef<ClassProgram> classes, llvm::ArrayRef<std::string> entryPoints,
                                  const CpuLevel &level, const ProgramTables &tables, const KernelCompiler &compile,
                                  std::vector<ObjectBytes> &objects, std::vector<std::string> &entries,
-                                 artifact::ManifestT &manifest);
+                                 artifact::ManifestT &manifest, Progress &progress);
 
-/// The kernel compiler of the compile command: compileKernels with kernelStages.
-KernelCompiler ordinaryCompiler(const StageRegistry &stages, const PipelineOptions &options,
+/// The kernel compiler of the compile command: compileKernels with what plugins add to the stages behind tile, and the
+/// IR after `dumpAfter` on stdout.
+KernelCompiler ordinaryCompiler(const StageRegistry &stages, const PipelineOptions &options, Progress &progress,
                                 const std::string &dumpAfter = "");
 
 /// What every manifest of this graph says: model, tokenizer, plugins, numerics.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/driver/Diagnostics.h"
 
-#include "llvm/Support/Format.h"
+#include "tools/progress/Progress.h"
+
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -11,6 +12,7 @@ namespace tilewright::driver {
 int report(llvm::Error error, ExitCode code) {
   if (!error)
     return Success;
+  Progress::interrupt();
   llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
     llvm::errs() << "tilewright: error: " << info.message() << "\n";
     // frontend/graph/Errors.h: the input is well formed, and nothing here can handle it.
@@ -18,6 +20,11 @@ int report(llvm::Error error, ExitCode code) {
       code = Unsupported;
   });
   return code;
+}
+
+void note(const llvm::Twine &text) {
+  Progress::interrupt();
+  llvm::errs() << "tilewright: note: " << text << "\n";
 }
 
 static StringRef severity(DiagnosticSeverity value) {
@@ -62,27 +69,12 @@ DiagnosticPrinter::DiagnosticPrinter(MLIRContext *context) : ScopedDiagnosticHan
   setHandler([](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
       return success();
+    Progress::interrupt();
     print(diagnostic);
     for (const Diagnostic &note : diagnostic.getNotes())
       print(note);
     return success();
   });
-}
-
-void Progress::step(const std::string &what) {
-  done();
-  if (quiet)
-    return;
-  llvm::errs() << "  " << what << " ... ";
-  open = true;
-  begun = Clock::now();
-}
-
-void Progress::done() {
-  if (!open)
-    return;
-  open = false;
-  llvm::errs() << llvm::format("%.1f s\n", std::chrono::duration<double>(Clock::now() - begun).count());
 }
 
 } // namespace tilewright::driver

@@ -8,9 +8,11 @@
 #include "frontend/graph/Types.h"
 #include "ir/interfaces/DecodeBlocks.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "tools/progress/Progress.h"
 #include "tools/safetensors/Safetensors.h"
 
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
@@ -163,8 +165,16 @@ int exportWeights(const ExportOptions &options) {
   std::map<std::string, std::string> metadata = {{"format", "pt"}};
   if (StringRef name = text(session.graph().graph().name()); !name.empty())
     metadata["name"] = name.str();
+  Progress progress(options.quiet);
+  progress.step("writing weights", count);
+  for (TensorSource &tensor : tensors)
+    tensor.write = [&progress, write = std::move(tensor.write)](const TensorSource::Sink &sink) {
+      llvm::scope_exit counted([&] { progress.advance(); });
+      return write(sink);
+    };
   if (Problem problem = writeSafetensors(options.output, std::move(tensors), metadata))
     return report(llvm::createStringError(*problem), WorkFailed);
+  progress.done();
   llvm::errs() << options.output << ": " << count << " tensors\n";
   return Success;
 }

@@ -8,6 +8,7 @@
 #include "tools/driver/QuantizeGraph.h"
 #include "tools/driver/Session.h"
 #include "tools/driver/text/GraphText.h"
+#include "tools/progress/Progress.h"
 
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -15,8 +16,8 @@
 namespace tilewright::driver {
 
 static void printNotes(const std::vector<std::string> &notes) {
-  for (const std::string &note : notes)
-    llvm::errs() << "tilewright: note: " << note << "\n";
+  for (const std::string &text : notes)
+    note(text);
 }
 
 /// Whether the runtime understands the tokenizer shows when it is made; a model works without one, by token ids.
@@ -25,11 +26,12 @@ static void noteUnusableTokenizer(const ImportResult &imported) {
   GraphText text;
   std::string problem;
   if (tokenizer && !text.open(tokenizer, problem))
-    printNotes({"the model will take token ids, and no text: " + problem});
+    note("the model will take token ids, and no text: " + problem);
 }
 
 /// The imported graph with its weights in another type, in a file of their own; an exit code.
-static int quantize(const ImportOptions &options, const ImportResult &imported, const std::string &graphPath) {
+static int quantize(const ImportOptions &options, const ImportResult &imported, const std::string &graphPath,
+                    Progress &progress) {
   Session session(options.plugins);
   if (session.status() != Success)
     return session.status();
@@ -43,9 +45,10 @@ static int quantize(const ImportOptions &options, const ImportResult &imported, 
   llvm::SmallString<256> weights(options.output);
   llvm::sys::path::replace_extension(weights, "weights");
   QuantizeRules rules{*type, options.keepTables, llvm::sys::path::filename(weights).str()};
-  llvm::Expected<QuantizedGraph> quantized = quantizeGraph(*file, rules, session.context(), weights);
+  llvm::Expected<QuantizedGraph> quantized = quantizeGraph(*file, rules, session.context(), weights, progress);
   if (!quantized)
     return report(quantized.takeError(), BadInput);
+  progress.done();
   printNotes(quantized->notes);
   if (int code = report(writeFileAtomically(options.output, quantized->bytes), WorkFailed))
     return code;
@@ -58,13 +61,16 @@ static int quantize(const ImportOptions &options, const ImportResult &imported, 
 int importModel(const ImportOptions &options) {
   // A graph whose weights go into a file of its own has them beside the model until then.
   const std::string graphPath = options.quantize.empty() ? options.output : graphPathBeside(options.input);
+  Progress progress(options.quiet);
+  progress.step("reading " + options.input);
   llvm::Expected<ImportResult> result = tilewright::importModel(options.input, graphPath);
   if (!result)
     return report(result.takeError(), BadInput);
+  progress.done();
   printNotes(result->notes);
   noteUnusableTokenizer(*result);
   if (!options.quantize.empty())
-    return quantize(options, *result, graphPath);
+    return quantize(options, *result, graphPath, progress);
   if (int code = report(writeFileAtomically(options.output, result->bytes), WorkFailed))
     return code;
   llvm::errs() << options.output << ": a graph of family '" << result->family << "', " << result->bytes.size()

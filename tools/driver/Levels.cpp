@@ -173,49 +173,64 @@ static LogicalResult describeKernels(ModuleOp kernels, ArrayRef<ObjectBytes> obj
   return success();
 }
 
-KernelStages kernelStages(const StageRegistry &stages, const PipelineOptions &options, const std::string &dumpAfter) {
+/// The stages behind tile as compileKernels runs them.
+static KernelStages kernelStages(const StageRegistry &stages, const PipelineOptions &options,
+                                 const std::string &dumpAfter, Progress &progress) {
   KernelStages behind;
+  behind.advanced = [&progress](size_t kernels) { progress.advance(kernels); };
   behind.extend = [&stages, options](StringRef stage, OpPassManager &passes) {
     return buildStages(passes, stages, options, stage, stage);
   };
   behind.dumpAfter = dumpAfter;
   behind.dump = [dumpAfter](StringRef kernel, StringRef text) {
+    Progress::interrupt();
     llvm::outs() << (dumpAfter == "emit" ? "; " : "// ") << kernel << " after " << dumpAfter << "\n" << text;
   };
   return behind;
 }
 
-KernelCompiler ordinaryCompiler(const StageRegistry &stages, const PipelineOptions &options,
+KernelCompiler ordinaryCompiler(const StageRegistry &stages, const PipelineOptions &options, Progress &progress,
                                 const std::string &dumpAfter) {
-  return [&stages, options, dumpAfter](ModuleOp kernels, const CpuLevel &level, StringRef suffix,
-                                       const ShapeClass &shapeClass) {
+  return [&stages, &progress, options, dumpAfter](ModuleOp kernels, const CpuLevel &level, StringRef suffix,
+                                                  const ShapeClass &shapeClass) {
     PipelineOptions own = options;
     own.shapeClass = shapeClass.name.str();
-    return compileKernels(kernels, level, suffix, kernelStages(stages, own, dumpAfter));
+    return compileKernels(kernels, level, suffix, kernelStages(stages, own, dumpAfter, progress));
   };
 }
 
 LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, ArrayRef<std::string> entryPoints,
                            const CpuLevel &level, const ProgramTables &tables, const KernelCompiler &compile,
                            std::vector<ObjectBytes> &objects, std::vector<std::string> &entries,
-                           artifact::ManifestT &manifest) {
+                           artifact::ManifestT &manifest, Progress &progress) {
   CompileSpan span("level", level.name);
   auto described = std::make_unique<artifact::LevelT>();
   described->name = level.name.str();
   for (StringRef feature : level.cpuFeatures)
     described->features.push_back(feature.str());
 
+  // Most kernels have nothing to do with K/V caches: those of the class's first program serve the others.
+  auto firstOf = [&](const ClassProgram &program) -> ClassProgram & {
+    return *llvm::find_if(classes, [&](ClassProgram &c) { return c.shapeClass == program.shapeClass; });
+  };
+  SmallVector<OwningOpRef<ModuleOp>> kernelsOfClasses;
+  size_t count = 0;
+  for (ClassProgram &program : classes) {
+    ClassProgram &first = firstOf(program);
+    kernelsOfClasses.push_back(kernelsOf(*program.module, &first == &program ? ModuleOp() : *first.module));
+    count += llvm::range_size(kernelsOfClasses.back()->getOps<func::FuncOp>());
+  }
+  progress.step(("compiling for " + level.name).str(), kKernelStages * count);
+
   OwningOpRef<ModuleOp> steps = ModuleOp::create(UnknownLoc::get(classes.front().module->getContext()));
   uint32_t minRows = 1;
   for (auto [index, program] : llvm::enumerate(classes)) {
     ModuleOp module = *program.module;
     const ShapeClass &shapeClass = *program.shapeClass;
-    // Most kernels have nothing to do with K/V caches: those of the class's first program serve the others.
-    ClassProgram &first = *llvm::find_if(classes, [&](ClassProgram &c) { return c.shapeClass == &shapeClass; });
-    const bool isFirst = &first == &program;
+    const bool isFirst = &firstOf(program) == &program;
     const std::string shared = ("." + level.name + "." + shapeClass.name).str();
     const std::string suffix = isFirst ? shared : shared + "." + program.kvType;
-    OwningOpRef<ModuleOp> kernels = kernelsOf(module, isFirst ? ModuleOp() : *first.module);
+    OwningOpRef<ModuleOp> kernels = std::move(kernelsOfClasses[index]);
     FailureOr<std::vector<ObjectBytes>> compiled = compile(*kernels, level, suffix, shapeClass);
     if (failed(compiled))
       return failure();

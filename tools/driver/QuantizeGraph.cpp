@@ -6,11 +6,13 @@
 #include "frontend/graph/PackGraph.h"
 #include "frontend/graph/Types.h"
 #include "ir/interfaces/DecodeBlocks.h"
+#include "tools/progress/Progress.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Dialect.h"
 #include "llvm/ADT/IntEqClasses.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -37,7 +39,7 @@ public:
     llvm::raw_string_ostream(element) << Type(rules.type);
   }
 
-  llvm::Expected<QuantizedGraph> run(StringRef weightsPath);
+  llvm::Expected<QuantizedGraph> run(StringRef weightsPath, Progress &progress);
 
 private:
   /// What is known of values that are, or may be, the same weight.
@@ -71,7 +73,7 @@ private:
   void addScales();
   void rewriteBody(size_t function, Body &body);
   void rewriteUse(size_t function, std::unique_ptr<graph::OpT> op, Body &out);
-  llvm::Error writeWeights(StringRef path);
+  llvm::Error writeWeights(StringRef path, Progress &progress);
   llvm::Expected<std::vector<uint8_t>> encoded(const graph::WeightT &weight, size_t index, std::vector<float> &scales);
 
   // Parts of the graph.
@@ -405,7 +407,11 @@ llvm::Expected<std::vector<uint8_t>> Quantizer::encoded(const graph::WeightT &we
   return out;
 }
 
-llvm::Error Quantizer::writeWeights(StringRef path) {
+llvm::Error Quantizer::writeWeights(StringRef path, Progress &progress) {
+  uint64_t total = 0;
+  for (const graph::Weight *weight : *file.graph().weights())
+    total += weight->length();
+  progress.step("quantising weights", total);
   return writeFileAtomically(path, [&](llvm::raw_pwrite_stream &out) -> llvm::Error {
     auto place = [&](graph::WeightT &weight, ArrayRef<uint8_t> bytes) {
       out.write_zeros(llvm::alignTo(out.tell(), kAlignment) - out.tell());
@@ -422,6 +428,7 @@ llvm::Error Quantizer::writeWeights(StringRef path) {
     size_t nextScale = file.graph().weights()->size();
     for (size_t i = 0; i < file.graph().weights()->size(); ++i) {
       graph::WeightT &weight = *graph.weights[i];
+      llvm::scope_exit counted([&] { progress.advance(file.graph().weights()->Get(i)->length()); });
       if (!classOf(i).isChosen) {
         place(weight, file.weights().bytes(i));
         continue;
@@ -439,7 +446,7 @@ llvm::Error Quantizer::writeWeights(StringRef path) {
   });
 }
 
-llvm::Expected<QuantizedGraph> Quantizer::run(StringRef weightsPath) {
+llvm::Expected<QuantizedGraph> Quantizer::run(StringRef weightsPath, Progress &progress) {
   file.graph().UnPackTo(&graph);
   joinWeights();
   collectUses();
@@ -447,7 +454,7 @@ llvm::Expected<QuantizedGraph> Quantizer::run(StringRef weightsPath) {
   retype();
   if (hasRowScales())
     addScales();
-  if (llvm::Error error = writeWeights(weightsPath))
+  if (llvm::Error error = writeWeights(weightsPath, progress))
     return error;
   result.bytes = packGraph(graph);
   if (llvm::Error error = checkPacked(result.bytes, file.path()))
@@ -481,8 +488,8 @@ llvm::Expected<StorageType> storageTypeNamed(StringRef name, MLIRContext &contex
 }
 
 llvm::Expected<QuantizedGraph> quantizeGraph(const GraphFile &file, const QuantizeRules &rules, MLIRContext &context,
-                                             StringRef weightsPath) {
-  return Quantizer(file, rules, context).run(weightsPath);
+                                             StringRef weightsPath, Progress &progress) {
+  return Quantizer(file, rules, context).run(weightsPath, progress);
 }
 
 } // namespace tilewright::driver

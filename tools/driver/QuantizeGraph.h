@@ -11,6 +11,10 @@
 #include <string>
 #include <vector>
 
+namespace tilewright {
+class Progress;
+}
+
 namespace tilewright::driver {
 
 struct QuantizeRules {
@@ -32,8 +36,10 @@ struct QuantizedGraph {
 /// Which weights: matrices of f32, f16 or bf16 that are read by nothing but linear maps (of groups as well) and
 /// look-ups of rows, wherever they are passed to, and whose rows are whole blocks. All weights of the new graph,
 /// changed or not, are written to `weightsPath`, one after another; not more than one is held in memory. A type with a
-/// number for each row (RowEncoding::ScaledRows) gets a further weight, NAME.scale, and the products with it.
+/// number for each row (RowEncoding::ScaledRows) gets a further weight, NAME.scale, and the products with it. Writing
+/// them is a step of `progress`.
 llvm::Expected<QuantizedGraph> quantizeGraph(const GraphFile &file, const QuantizeRules &rules,
-                                             mlir::MLIRContext &context, llvm::StringRef weightsPath);
+                                             mlir::MLIRContext &context, llvm::StringRef weightsPath,
+                                             Progress &progress);
 
 } // namespace tilewright::driver

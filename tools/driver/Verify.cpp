@@ -11,6 +11,7 @@
 #include "tools/driver/Commands.h"
 #include "tools/driver/ReferenceModel.h"
 #include "tools/driver/VerifyPrompts.h"
+#include "tools/progress/Progress.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -277,6 +278,8 @@ int verifyModel(const VerifyOptions &options) {
   const std::string numerics = (*model)->numerics();
   const Promise promise = promiseOf(numerics);
   Summary sum;
+  Progress progress(options.quiet);
+  progress.step("comparing", prompts->size());
   for (Expected &prompt : *prompts) {
     for (auto [id, value] : prompt.logits)
       if (id < 0 || id >= (*model)->vocab())
@@ -293,8 +296,11 @@ int verifyModel(const VerifyOptions &options) {
     llvm::Expected<Expected> found = observe(**model, prompt.text, prompt.ids, prompt.greedy.size());
     if (!found)
       return report(found.takeError(), WorkFailed);
+    Progress::interrupt();
     judge(prompt, *found, promise, sum);
+    progress.advance();
   }
+  progress.done();
   return finish(sum, promise, numerics, options.json);
 }
 

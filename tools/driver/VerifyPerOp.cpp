@@ -143,7 +143,8 @@ int verifyPerOp(const VerifyOptions &options) {
     llvm::Expected<const CpuLevel *> level = strongestOf(options.targets);
     if (!level)
       return report(level.takeError(), Usage);
-    auto compiled = compileStep(session, programs, *level, ordinaryCompiler(session.host().stages, pipeline),
+    Progress silent(/*quiet=*/true);
+    auto compiled = compileStep(session, programs, *level, ordinaryCompiler(session.host().stages, pipeline, silent),
                                 pipeline.numerics, longest);
     if (!compiled)
       return report(compiled.takeError(), WorkFailed);

@@ -13,6 +13,8 @@
 #include "runtime/api/abi.h"
 #include "tools/driver/Manifest.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 using namespace mlir;
 
 namespace tilewright::driver {
@@ -249,11 +251,15 @@ static LayoutDescriptor rawLayout(Type number) {
 }
 
 llvm::Error packWeights(ModuleOp module, const GraphFile &graph, const std::string &path, artifact::ManifestT &manifest,
-                        ProgramTables &tables, NanCounter &nans) {
+                        ProgramTables &tables, NanCounter &nans, Progress &progress) {
   auto failed = [&](StringRef name, const Twine &message) {
     return llvm::createStringError(llvm::Twine(graph.path()) + ": weight '" + name + "': " + message);
   };
   CompileSpan all("pack weights");
+  uint64_t total = 0;
+  for (const graph::Weight *weight : *graph.graph().weights())
+    total += weight->length();
+  progress.step("packing weights", total);
   WeightsFile file;
   if (Outcome opened = file.open(path); !opened.ok())
     return llvm::createStringError(opened.message);
@@ -292,6 +298,7 @@ llvm::Error packWeights(ModuleOp module, const GraphFile &graph, const std::stri
     for (int64_t extent : ArrayRef(shape).drop_front(std::min<size_t>(1, shape.size())))
       columns *= extent;
     CompileSpan span("pack weight", name);
+    llvm::scope_exit counted([&] { progress.advance(stored->length()); });
     const WeightBytes bytes = graph.weights().bytes(which);
     nans.look(name, number, bytes);
     WeightsFile::Placed placed;

@@ -45,6 +45,7 @@ int main(int argc, char **argv) {
   command->add_flag("--keep-tables", import.keepTables,
                     "With --quantize: matrices that ids look rows up in keep their type, with them a head that is the "
                     "same matrix (tied)");
+  command->add_flag("--quiet", import.quiet, "No progress");
   addPlugins(*command, import.plugins);
   command->footer("Examples:\n  tilewright import SmolLM2-135M-Instruct.Q4_1.gguf -o smollm2.twg\n  tilewright import "
                   "Qwen3-0.6B/ -o qwen3.twg\n  tilewright import Qwen3-0.6B/ -o qwen3.twg --quantize TYPE\n  "
@@ -128,6 +129,7 @@ int main(int argc, char **argv) {
           "What all numbers become: f32, f16 or bf16 (default: each weight's own type where the format has it, "
           "else f32)")
       ->check(CLI::IsMember({"f32", "f16", "bf16"}));
+  command->add_flag("--quiet", exported.quiet, "No progress");
   addWeightsDir(*command, exported.weightsDir);
   addPlugins(*command, exported.plugins);
   command->footer("Example:\n  tilewright export smollm2.twg -o smollm2.safetensors --dtype bf16");
@@ -158,6 +160,7 @@ int main(int argc, char **argv) {
   command->add_option("--max-tokens", verify.maxTokens, "Greedy tokens to compare as well")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--json", verify.json, "Print JSON");
+  command->add_flag("--quiet", verify.quiet, "No progress");
   bool perOp = false, bisect = false;
   auto *perOpFlag =
       command

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Prefill and decode speed, beside this machine's ceilings in the same run.
+#include "tools/progress/Progress.h"
 #include "tools/tilewright/Ceilings.h"
 #include "tools/tilewright/Model.h"
 
@@ -48,6 +49,8 @@ void runBench(const BenchOptions &options) {
   SessionPointer session = newSession(model.get());
 
   std::vector<double> prefill, decode;
+  Progress progress(options.model.quiet);
+  progress.step("measuring", static_cast<uint64_t>(options.repeat + 1));
   for (int round = 0; round <= options.repeat; ++round) { // the first warms up
     if (options.prefill > 0) {
       check(tw_session_truncate(session.get(), 0), "");
@@ -66,10 +69,13 @@ void runBench(const BenchOptions &options) {
       if (round > 0)
         decode.push_back(options.decode / seconds(start));
     }
+    progress.advance();
   }
 
   const uint64_t weightBytes = description["weights"].value("bytes", uint64_t(0));
+  progress.step("measuring this machine");
   Ceilings ceilings = measureCeilings(threads, std::max<uint64_t>(weightBytes, 1 << 20));
+  progress.done();
   nlohmann::json result;
   result["threads"] = threads;
   result["numerics"] = description.value("numerics", "");

@@ -40,7 +40,8 @@ void runCompiler(const std::vector<std::string> &arguments);
 
 /// The artifact folder for `path`: itself when it is a compiled model; a .gguf or .twg file is imported and compiled
 /// into the cache first. `numerics` as for compile.
-std::string artifactFor(const std::string &path, const std::string &numerics, const std::vector<std::string> &plugins);
+std::string artifactFor(const std::string &path, const std::string &numerics, const std::vector<std::string> &plugins,
+                        bool quiet);
 
 /// True for a .twg or .gguf file (by its first bytes).
 bool isModelFile(const std::string &path);

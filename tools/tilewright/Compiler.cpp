@@ -97,7 +97,8 @@ bool isModelFolder(const std::string &path) {
   return fs::exists(fs::path(path) / "config.json", missing) && !fs::exists(fs::path(path) / "model.so", missing);
 }
 
-std::string artifactFor(const std::string &path, const std::string &numerics, const std::vector<std::string> &plugins) {
+std::string artifactFor(const std::string &path, const std::string &numerics, const std::vector<std::string> &plugins,
+                        bool quiet) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0)
     throw Failure(BadInput, path + ": " + std::strerror(errno));
@@ -110,6 +111,8 @@ std::string artifactFor(const std::string &path, const std::string &numerics, co
   std::vector<std::string> words = {"compile", path, "--cache", cacheFolder(), "--numerics", numerics};
   for (const std::string &plugin : plugins)
     words.insert(words.end(), {"--plugin", plugin});
+  if (quiet)
+    words.push_back("--quiet");
 
   // The compiler prints the folder it compiled to, or found, into a file that only this process reads.
   fs::path answer = fs::temp_directory_path() / ("tilewright-" + std::to_string(getpid()) + ".path");

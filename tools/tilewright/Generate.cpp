@@ -22,7 +22,7 @@ struct GenerateCommand {
   std::string prompt;
   std::vector<int32_t> promptIds, stopIds;
   std::string system;
-  bool chat = false, ignoreEnd = false, quiet = false;
+  bool chat = false, ignoreEnd = false;
   int64_t maxTokens = 256, maxLength = 0;
   SamplerOptions sampling;
   BeamSettings beams;
@@ -164,7 +164,7 @@ void runGenerate(const GenerateCommand &options) {
     if (result.reason == StopReason::ContextFull)
       std::fprintf(stderr, "tilewright: warning: the context of %lld tokens is full\n",
                    static_cast<long long>(context));
-    if (!options.quiet)
+    if (!options.model.quiet)
       printStatistics(result, model.get());
   } else {
     std::fputc('\n', stdout);
@@ -233,7 +233,6 @@ void addGenerate(CLI::App &app) {
   command->add_flag("--ignore-end", options->ignoreEnd, "Go on behind the end-of-text token");
   command->add_option("--ids-out", options->idsOut,
                       "Write {\"prompt_ids\": [...], \"ids\": [...]}, the end token included");
-  command->add_flag("--quiet", options->quiet, "No statistics");
   command->footer("Examples:\n  tilewright generate smollm2/ --prompt \"The capital of France is\" --max-tokens 64\n"
                   "  tilewright generate model.gguf --chat --prompt \"What is gravity?\"\n"
                   "  tilewright generate model.gguf --prompt \"def add(a, b):\" --speculate ngram,max=4\n"

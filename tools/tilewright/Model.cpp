@@ -2,6 +2,7 @@
 #include "tools/tilewright/Model.h"
 
 #include "runtime/api/Requests.h"
+#include "tools/progress/Progress.h"
 
 namespace tilewright::cli {
 
@@ -28,10 +29,13 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_option("--trace", options.trace,
                      "File to write what each thread does when to, for ui.perfetto.dev or chrome://tracing");
   command.add_flag("--check-weights", options.checkWeights, "Verify the hashes of all weights at load");
+  command.add_flag("--quiet", options.quiet, "No progress, no statistics");
 }
 
 ModelPointer loadModel(const ModelOptions &options) {
-  const std::string folder = artifactFor(options.path, options.numerics, options.plugins);
+  const std::string folder = artifactFor(options.path, options.numerics, options.plugins, options.quiet);
+  Progress progress(options.quiet);
+  progress.step("loading " + options.path);
   tw_model_options wanted = {};
   wanted.size = sizeof wanted;
   wanted.threads = options.threads;
@@ -42,6 +46,7 @@ ModelPointer loadModel(const ModelOptions &options) {
   wanted.trace = options.trace.empty() ? nullptr : options.trace.c_str();
   tw_model *model = nullptr;
   check(tw_model_load(folder.c_str(), &wanted, &model), "");
+  progress.done();
   return ModelPointer(model);
 }
 

@@ -20,6 +20,7 @@ struct ModelOptions {
   int threads = 0;
   int context = 0;
   bool checkWeights = false;
+  bool quiet = false;
   std::string trace; ///< file
 };
 
