@@ -60,9 +60,26 @@ static void printPlace(Location location) {
   llvm::errs() << ": ";
 }
 
+/// "'func.func' op 'layer'" where MLIR shows the whole of an operation, in its generic form, which may be a model's;
+/// otherwise nothing.
+static std::string operationShown(StringRef note) {
+  if (!note.consume_front("see current operation: "))
+    return "";
+  const auto quotedBehind = [&](StringRef words) {
+    size_t at = note.find(words);
+    return at == StringRef::npos ? StringRef() : note.substr(at + words.size()).split('"').first;
+  };
+  std::string shown = ("'" + quotedBehind("\"") + "' op").str();
+  note = note.take_front(note.find("({")); // what it is itself stands before its regions
+  if (StringRef symbol = quotedBehind("sym_name = \""); !symbol.empty())
+    shown += (" '" + symbol + "'").str();
+  return shown;
+}
+
 static void print(const Diagnostic &diagnostic) {
   printPlace(diagnostic.getLocation());
-  llvm::errs() << severity(diagnostic.getSeverity()) << ": " << diagnostic.str() << "\n";
+  const std::string text = diagnostic.str(), operation = operationShown(text);
+  llvm::errs() << severity(diagnostic.getSeverity()) << ": " << (operation.empty() ? text : "in " + operation) << "\n";
 }
 
 DiagnosticPrinter::DiagnosticPrinter(MLIRContext *context) : ScopedDiagnosticHandler(context) {
