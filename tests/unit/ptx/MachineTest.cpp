@@ -21,16 +21,16 @@ std::string kernel(const std::string &body, const std::string &shared = "") {
          body + "\n\tret;\n}\n";
 }
 
-/// Runs the kernel on one block over two arrays; returns the error, or nothing.
-std::string run(const std::string &text, std::vector<uint32_t> &first, std::vector<uint32_t> &second,
-                int threads = 32) {
+/// Runs the kernel over two arrays; returns the error, or nothing.
+std::string run(const std::string &text, std::vector<uint32_t> &first, std::vector<uint32_t> &second, int threads = 32,
+                int64_t blocks = 1) {
   auto [machine, error] = Machine::create(text);
   if (!machine)
     return error;
   machine->allow(first.data(), first.size() * 4);
   machine->allow(second.data(), second.size() * 4);
   Machine::Launch launch{
-      "p", {reinterpret_cast<uint64_t>(first.data()), reinterpret_cast<uint64_t>(second.data())}, 1, threads, 0};
+      "p", {reinterpret_cast<uint64_t>(first.data()), reinterpret_cast<uint64_t>(second.data())}, blocks, threads, 0};
   return machine->run(launch).value_or("");
 }
 
@@ -163,6 +163,18 @@ TEST(PtxMachine, ConvertsAsThePtxIsaSays) {
               "");
     EXPECT_EQ(out[0], want);
   }
+}
+
+// y and z end at 65,535 blocks on every GPU, x at 2^31 - 1: kernels are to count by x alone.
+TEST(PtxMachine, GridsOfOneDimensionBehind65535) {
+  std::vector<uint32_t> in(32), out(70000);
+  const std::string body = "\tmov.u32 %r2, %ctaid.x;\n\tmul.wide.u32 %rd6, %r2, 4;\n\tadd.s64 %rd6, %rd2, %rd6;\n"
+                           "\tst.global.b32 [%rd6], %r2;";
+  EXPECT_EQ(run(kernel(body), in, out, 32, static_cast<int64_t>(out.size())), "");
+  EXPECT_EQ(out, numbers(out.size()));
+  for (const char *other : {"%ctaid.y", "%ctaid.z", "%nctaid.y"})
+    EXPECT_EQ(run(kernel(std::string("\tmov.u32 %r2, ") + other + ";"), in, out),
+              std::string("kernel 'p': special register '") + other + "' is not known to the emulator");
 }
 
 TEST(PtxMachine, LaunchesThatDoNotFitAreRefused) {
