@@ -66,8 +66,9 @@ template <typename Take> static void forKinds(const json::Value *value, Take tak
 static bool fromJSON(const json::Value &value, Parameter &parameter, Path path) {
   ObjectMapper mapper(value, path);
   if (!mapper || !mapper.map("name", parameter.name) || !mapper.map("type", parameter.kind) ||
-      !mapper.mapOptional("gguf_count", parameter.countKey) || !mapper.mapOptional("about", parameter.about) ||
-      !mapper.map("min", parameter.min) || !mapper.map("max", parameter.max) || !mapper.map("above", parameter.above))
+      !mapper.mapOptional("gguf_count", parameter.countKey) || !mapper.mapOptional("gguf_tensor", parameter.tensor) ||
+      !mapper.mapOptional("about", parameter.about) || !mapper.map("min", parameter.min) ||
+      !mapper.map("max", parameter.max) || !mapper.map("above", parameter.above))
     return false;
   const json::Object &object = *value.getAsObject();
   if (!mapStrings(object, "gguf", parameter.keys.gguf, path) ||

@@ -5,7 +5,9 @@
 #include "frontend/graph/Types.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Endian.h"
 
+#include <bit>
 #include <cmath>
 
 using namespace llvm;
@@ -16,6 +18,8 @@ std::string keyOf(const Parameter &parameter, const ModelSource &source) {
   const std::vector<std::string> &keys = parameter.keys[source.kind()];
   if (auto present = find_if(keys, [&](const std::string &key) { return source.has(key); }); present != keys.end())
     return *present;
+  if (source.kind() == SourceKind::Gguf && !parameter.tensor.empty())
+    return parameter.tensor;
   return !keys.empty() ? keys.front() : !parameter.countKey.empty() ? parameter.countKey : parameter.name;
 }
 
@@ -42,7 +46,22 @@ Error ParameterReader::read(const Parameter &parameter) {
   return Error::success();
 }
 
+Expected<Value> ParameterReader::numbersOf(const SourceTensor &tensor) const {
+  constexpr int64_t most = 1 << 16;
+  if (tensor.element != "f32" || tensor.shape.size() != 1 || tensor.shape[0] > most)
+    return badInput(source.path() + ": tensor " + quoted(tensor.name) + ": found " + tensor.storage + " of " +
+                    Twine(tensor.shape.size()) + " dimensions, wanted a row of at most " + Twine(most) + " F32");
+  ArrayRef<uint8_t> bytes = source.bytes(tensor);
+  ValueList numbers;
+  for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float))
+    numbers.emplace_back(static_cast<double>(std::bit_cast<float>(support::endian::read32le(bytes.data() + at))));
+  return Value(std::move(numbers));
+}
+
 Expected<Value> ParameterReader::find(const Parameter &parameter) const {
+  if (source.kind() == SourceKind::Gguf && !parameter.tensor.empty())
+    if (const SourceTensor *tensor = source.findTensor(parameter.tensor))
+      return numbersOf(*tensor);
   if (!parameter.countKey.empty() && source.kind() == SourceKind::Gguf) {
     Expected<int64_t> count = source.count(parameter.countKey);
     return count ? Expected<Value>(*count) : count.takeError();

@@ -6,7 +6,8 @@
 
 namespace tilewright {
 
-/// The metadata key that a parameter is read from: the first that is there, else its first; its name without any.
+/// The metadata key that a parameter is read from: the first that is there, else its first; or the tensor; its name
+/// without any.
 std::string keyOf(const Parameter &parameter, const ModelSource &source);
 
 /// Reads parameters of a family from a model's metadata into a scope, and checks them.
@@ -19,6 +20,7 @@ public:
 private:
   llvm::Error fail(const Parameter &parameter, const llvm::Twine &found, const llvm::Twine &wanted) const;
   llvm::Expected<Value> find(const Parameter &parameter) const;
+  llvm::Expected<Value> numbersOf(const SourceTensor &tensor) const;
   llvm::Expected<Value> defaultValue(const Parameter &parameter, const std::optional<llvm::json::Value> &json) const;
   llvm::Error check(const Parameter &parameter, const Value &value) const;
 

@@ -243,6 +243,9 @@ Error TensorFinder::finish() {
   StringSet<> ignored;
   for (const std::string &name : family.models[source.kind()].ignoredTensors)
     ignored.insert(name);
+  if (source.kind() == SourceKind::Gguf)
+    for (const Parameter &parameter : family.parameters)
+      ignored.insert(parameter.tensor); // which was read
   for (const SourceTensor &tensor : source.tensors())
     if (!used.contains(tensor.name) && !ignored.contains(withoutNumbers(tensor.name)))
       problems.push_back("tensor " + quoted(tensor.name) + ": found, but the family has no place for it");

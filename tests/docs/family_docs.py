@@ -93,6 +93,8 @@ def page(family, forms):
             names = keys(parameter, kind, prefix)
             if kind == "gguf" and "gguf_count" in parameter:
                 names.append(parameter["gguf_count"])
+            if kind == "gguf" and "gguf_tensor" in parameter:
+                names.append("tensor " + parameter["gguf_tensor"])
             if names:
                 lines.append(f"| {', '.join(map(code, names))} | {parameter['type']} | {limits(parameter, kind)} |")
         ignored = sorted({key.replace("{prefix}", prefix) for key in whole[kind].get("ignored", [])} - {"architectures", "model_type"}

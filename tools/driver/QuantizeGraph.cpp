@@ -9,6 +9,8 @@
 #include "tools/progress/Progress.h"
 
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/AsmParser/CodeComplete.h"
+#include "mlir/IR/Block.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Dialect.h"
 #include "llvm/ADT/IntEqClasses.h"
@@ -17,10 +19,13 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/xxhash.h"
 
 #include <cmath>
 #include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -462,6 +467,54 @@ llvm::Expected<QuantizedGraph> Quantizer::run(StringRef weightsPath, Progress &p
   return std::move(result);
 }
 
+/// The names that a dialect's parser has for types, asked for as an editor asks for completions.
+class TypeNames : public AsmParserCodeCompleteContext {
+public:
+  explicit TypeNames(llvm::SMLoc end) : AsmParserCodeCompleteContext(end) {}
+
+  static SmallVector<std::string> of(Dialect &dialect) {
+    llvm::SourceMgr sources;
+    const std::string text = ("!name = !" + dialect.getNamespace() + ".").str();
+    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text), llvm::SMLoc());
+    TypeNames names(llvm::SMLoc::getFromPointer(sources.getMemoryBuffer(sources.getMainFileID())->getBuffer().end()));
+    Block block;
+    (void)parseAsmSourceFile(sources, &block, ParserConfig(dialect.getContext(), /*verifyAfterParse=*/false), nullptr,
+                             &names);
+    return std::move(names.found);
+  }
+
+private:
+  void completeExpectedTokens(ArrayRef<StringRef> tokens, bool) override {
+    for (StringRef token : tokens)
+      found.push_back(token.str());
+  }
+  void completeDialectName(StringRef) override {}
+  void completeOperationName(StringRef) override {}
+  void appendSSAValueCompletion(StringRef, std::string) override {}
+  void appendBlockCompletion(StringRef) override {}
+  void completeAttribute(const llvm::StringMap<Attribute> &) override {}
+  void completeDialectAttributeOrAlias(const llvm::StringMap<Attribute> &) override {}
+  void completeType(const llvm::StringMap<Type> &) override {}
+  void completeDialectTypeOrAlias(const llvm::StringMap<Type> &) override {}
+
+  SmallVector<std::string> found;
+};
+
+StorageType storageType(StringRef spelled, MLIRContext &context) {
+  return dyn_cast_or_null<StorageType>(parseType(spelled, &context));
+}
+
+/// The names, sorted, of all types that floats can be made into: "q4_0, q8_0".
+std::string encodableTypes(MLIRContext &context) {
+  std::set<std::string> names;
+  for (Dialect *dialect : context.getLoadedDialects())
+    for (const std::string &name : TypeNames::of(*dialect))
+      if (auto type = storageType(("!" + dialect->getNamespace() + "." + name).str(), context);
+          type && type.getRowEncoding() != RowEncoding::None)
+        names.insert(name);
+  return llvm::join(names, ", ");
+}
+
 } // namespace
 
 llvm::Expected<StorageType> storageTypeNamed(StringRef name, MLIRContext &context) {
@@ -474,16 +527,18 @@ llvm::Expected<StorageType> storageTypeNamed(StringRef name, MLIRContext &contex
       spelled.push_back(("!" + dialect->getNamespace() + "." + name).str());
   SmallVector<StorageType> found;
   for (const std::string &text : spelled)
-    if (auto type = dyn_cast_or_null<StorageType>(parseType(text, &context)))
+    if (auto type = storageType(text, context))
       found.push_back(type);
   auto describe = [](StorageType type) { return llvm::formatv("{0}", Type(type)).str(); };
   if (found.empty())
-    return badInput("--quantize: found " + quoted(name) + ", wanted a storage type of a loaded plugin");
+    return badInput("--quantize: found " + quoted(name) +
+                    ", wanted one of the loaded plugins' types: " + encodableTypes(context));
   if (found.size() > 1)
     return badInput("--quantize: found " + quoted(name) + ", which several plugins have, wanted one of " +
                     llvm::join(llvm::map_range(found, describe), ", "));
   if (found[0].getRowEncoding() == RowEncoding::None)
-    return unsupported("--quantize: found " + quoted(name) + ", which floats cannot be made into");
+    return unsupported("--quantize: found " + quoted(name) + ", which floats cannot be made into, wanted one of " +
+                       encodableTypes(context));
   return found[0];
 }
 

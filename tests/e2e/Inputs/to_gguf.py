@@ -148,7 +148,10 @@ if config.get("layer_types") and model == "gemma3_text":  # not its own: every s
 if model in ("gemma2", "gemma3_text"):
     put("attention.scale", 1 / math.sqrt(config["query_pre_attn_scalar"]))
 if model == "phi3":
-    put("rope.scaling.original_context_length", first("original_max_position_embeddings"))
+    trained, whole = first("original_max_position_embeddings"), config["max_position_embeddings"]
+    put("rope.scaling.original_context_length", trained)
+    if rope.get("long_factor"):
+        put("rope.scaling.attn_factor", math.sqrt(1 + math.log(whole / trained) / math.log(trained)) if whole > trained else 1.0)
 if model == "cohere":
     put("logit_scale", config["logit_scale"])
     put("rope.scaling.type", "none")
@@ -315,6 +318,9 @@ if kind == "llama3":
         smooth = (turns - low) / (high - low)
         factors.append(1 if turns > high else rope["factor"] if turns < low else 1 / ((1 - smooth) / rope["factor"] + smooth))
     tensors["rope_freqs.weight"] = Matrix([head // 2], array.array("f", factors).tobytes())
+for length in ("long", "short"):
+    if factors := rope.get(f"{length}_factor"):
+        tensors[f"rope_factors_{length}.weight"] = Matrix([len(factors)], array.array("f", factors).tobytes())
 if "fused-qkv" in options:
     for layer in range(layers):
         for ending in ("weight", "bias"):

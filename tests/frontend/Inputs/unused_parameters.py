@@ -41,7 +41,7 @@ def unused(family, form):
     while reached:
         fresh = words([[parameters[name].get(key) for key in ("default", "null")] for name in reached]) & parameters.keys() - used
         used, reached = used | fresh, fresh
-    return [name for name, parameter in parameters.items() if name not in used and ("gguf" in parameter or "config" in parameter)]
+    return [name for name, parameter in parameters.items() if name not in used and parameter.keys() & {"gguf", "gguf_tensor", "config"}]
 
 
 root = sys.argv[1]

@@ -184,9 +184,9 @@ TEST_F(Import, WhatTheFamilyDoesNotSupportIsRefused) {
   EXPECT_EQ(verdict(prediction), "m.gguf: metadata key 'llama.nextn_predict_layers': found 1, wanted 0: anything else "
                                  "is not supported by this family");
   TinyLlama scaling;
-  scaling.strings["llama.rope.scaling.type"] = "longrope";
-  EXPECT_EQ(verdict(scaling), "m.gguf: metadata key 'llama.rope.scaling.type': found 'longrope', wanted \"none\" or "
-                              "\"linear\" or \"yarn\": anything else is not supported by this family");
+  scaling.strings["llama.rope.scaling.type"] = "dynamic";
+  EXPECT_EQ(verdict(scaling), "m.gguf: metadata key 'llama.rope.scaling.type': found 'dynamic', wanted \"none\" or "
+                              "\"linear\" or \"yarn\" or \"longrope\": anything else is not supported by this family");
   TinyLlama none;
   none.strings["llama.rope.scaling.type"] = "none";
   EXPECT_EQ(verdict(none), "accepted");
@@ -255,6 +255,25 @@ TEST_F(Import, FamiliesOfOneArchitectureAreToldApartByTheirKeys) {
     model.tensors.push_back({layer + "ffn_down_exps.weight", {64, 32, 2}});
   }
   EXPECT_EQ(familyOf(model), "mixtral");
+}
+
+TEST_F(Import, FactorsOfRotaryPositions) {
+  TinyLlama model;
+  model.strings["llama.rope.scaling.type"] = "longrope";
+  EXPECT_EQ(verdict(model), "m.gguf: rope_factors_short.weight: found [] and rope_factors_long.weight [], wanted one "
+                            "number for each of the 8 / 2 pairs");
+  model.strings.erase("llama.rope.scaling.type");
+  model.tensors.push_back({"rope_factors_short.weight", {4}});
+  model.tensors.push_back({"rope_factors_long.weight", {4}});
+  EXPECT_EQ(verdict(model), "accepted");
+  model.floats["llama.rope.scaling.factor"] = 4;
+  EXPECT_EQ(verdict(model), "m.gguf: llama.rope.scaling.factor: found 4, wanted 1 beside rope_factors_long.weight");
+  model.strings["llama.rope.scaling.type"] = "linear";
+  EXPECT_EQ(verdict(model), "m.gguf: llama.rope.scaling.type: found 'linear', wanted 'longrope' beside "
+                            "rope_factors_long.weight and rope_factors_short.weight");
+  model.tensor("rope_factors_long.weight").type = 1;
+  EXPECT_EQ(verdict(model), "m.gguf: tensor 'rope_factors_long.weight': found F16 of 1 dimensions, wanted a row of at "
+                            "most 65536 F32");
 }
 
 TEST_F(Import, DimensionsOfOneInFront) {
