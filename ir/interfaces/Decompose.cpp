@@ -11,11 +11,6 @@ namespace tilewright {
 
 namespace {
 
-struct Created : OpBuilder::Listener {
-  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { ops.push_back(op); }
-  SmallVector<Operation *> ops;
-};
-
 /// Neither a tag nor the name of a value.
 Location withoutMetadata(Location location) {
   location = withoutTag(location);
@@ -28,9 +23,8 @@ Location withoutMetadata(Location location) {
 } // namespace
 
 LogicalResult decompose(ReferenceLowering op) {
-  Created created;
-  OpBuilder b(op->getContext(), &created);
-  b.setInsertionPoint(op);
+  OpBuilder b(op);
+  Operation *before = op->getPrevNode();
   FailureOr<SmallVector<Value>> values = op.lowerToReference(b);
   if (failed(values))
     return failure();
@@ -39,11 +33,16 @@ LogicalResult decompose(ReferenceLowering op) {
     fits = (*values)[i].getType() == op->getResult(i).getType();
   if (!fits)
     return op->emitOpError("has a reference lowering whose results are not of its types");
-  for (Operation *made : created.ops)
-    made->setLoc(withoutMetadata(made->getLoc()));
+  // What stands there now, not what the builder was told: a lowering may take back an op that it made.
+  llvm::SmallPtrSet<Operation *, 8> created;
+  for (Operation *made = before ? before->getNextNode() : &op->getBlock()->front(); made != op;
+       made = made->getNextNode()) {
+    created.insert(made);
+    made->walk([](Operation *each) { each->setLoc(withoutMetadata(each->getLoc())); });
+  }
   for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
     Operation *made = value.getDefiningOp();
-    if (!llvm::is_contained(created.ops, made))
+    if (!created.contains(made))
       continue;
     made->setLoc(op->getLoc());
     made->setAttr("tw.origin", b.getStringAttr(op->getName().getStringRef()));

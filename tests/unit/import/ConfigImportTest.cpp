@@ -99,16 +99,22 @@ struct Beside {
 };
 constexpr const char *windowed =
     R"({"use_sliding_window": true, "sliding_window": 4, "layer_types": null, "max_window_layers": 0})";
+constexpr const char *someWindowed =
+    R"({"use_sliding_window": true, "sliding_window": 4,
+        "layer_types": ["full_attention", "sliding_attention", "full_attention"]})";
 constexpr const char *stretched =
     R"({"rope_parameters": {"rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1, 1, 1, 1, 1, 1],
         "long_factor": [2, 2, 2, 2, 2, 2], "partial_rotary_factor": 1.0}})";
 constexpr Beside besides[] = {
     {"qwen3_moe", "sliding_window", R"({"use_sliding_window": true, "sliding_window": 4})"},
     {"qwen3_moe", "use_sliding_window", R"({"sliding_window": 4})"},
-    {"qwen2_moe", "use_sliding_window", R"({"sliding_window": 4, "max_window_layers": 0})"},
+    {"qwen2_moe", "max_window_layers", windowed},
+    {"qwen2_moe", "sliding_window", windowed},
+    {"qwen2_moe", "use_sliding_window", windowed},
     {"qwen2_moe", "decoder_sparse_step", R"({"mlp_only_layers": [], "decoder_sparse_step": 2})"},
-    {"smollm3", "use_sliding_window",
-     R"({"sliding_window": 4, "layer_types": ["full_attention", "sliding_attention", "full_attention"]})"},
+    {"smollm3", "no_rope_layer_interval", R"({"no_rope_layers": null, "no_rope_layer_interval": 2})"},
+    {"smollm3", "sliding_window", someWindowed},
+    {"smollm3", "use_sliding_window", someWindowed},
     {"smollm3_every_fourth", "use_sliding_window",
      R"({"sliding_window": 4,
          "layer_types": ["full_attention", "sliding_attention", "full_attention", "full_attention"]})"},
