@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -255,20 +254,4 @@ TEST(Packer, RefusesBadDescriptors) {
              packer.pack(std::vector<uint8_t>(319), 0, 1, out);
            }),
            "source weight has 319 bytes, wanted 320");
-}
-
-// 100 MB in a second on one core is the wanted speed; the bound leaves room for a busy machine and sanitizers.
-TEST(Packer, KeepsPaceWithTheDisk) {
-  for (const LayoutDescriptor &layout : {q4_1(), bf16()}) {
-    const int64_t columns = 4096;
-    Packer packer(layout, 8192, columns);
-    const std::vector<uint8_t> source(packer.sourceBytes(), 1);
-    std::vector<uint8_t> out(packer.packedBytes());
-    const auto start = std::chrono::steady_clock::now();
-    packer.pack(source, 0, packer.groups(), out);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const double rate = static_cast<double>(source.size()) / seconds / 1e6;
-    RecordProperty(layout.name + "_mb_per_s", static_cast<int>(rate));
-    EXPECT_GT(rate, 20.0) << layout.name;
-  }
 }
