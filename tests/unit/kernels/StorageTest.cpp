@@ -146,6 +146,69 @@ TEST(Storage, RowsOfAnyLengthOrWholeBlocks) {
   }
 }
 
+// A shared expert behind a sigmoid gate, beside a routed part of zeros, with weights of every storage type under both
+// numerics (fast: products of bytes for types that have them). Where the gate's logit is 0 it is half of the ungated
+// expert, exactly; elsewhere the gate is of the block's input, which the expert reads too.
+TEST(Storage, EveryProductIsBehindItsGate) {
+  context();
+  SmallVector<StringRef> names;
+  const std::string list = inputText("storage-types.txt");
+  StringRef(list).split(names, '\n', -1, /*KeepEmpty=*/false);
+  constexpr int64_t columns = 256;
+  for (StringRef name : names)
+    for (const char *numerics : {"precise", "fast"})
+      for (int64_t rows : {1, 33}) {
+        ScopedDiagnosticHandler quiet(&context(), [](Diagnostic &) { return success(); });
+        Type type = parseType(name, &context());
+        if (!type || !isa<StorageType>(type))
+          continue; // its plugin is not built
+        SCOPED_TRACE(name.str() + ", " + numerics + ", " + std::to_string(rows) + " rows");
+        const std::string weight = "tensor<" + std::to_string(kRows) + "x256x" + name.str() + ">",
+                          n = std::to_string(rows), x = "tensor<" + n + "x256xf32>",
+                          y = "tensor<" + n + "x" + std::to_string(kRows) + "xf32>";
+        auto module = parseSourceString<ModuleOp>(
+            "ml_program.global private @w(#ml_program.extern : " + weight + ") : " + weight +
+                "\nfunc.func @f(%x: " + x + ", %g: tensor<1x256xf32>, %routed: " + y + ") -> (" + y + ", " + y +
+                ") {\n  %w = ml_program.global_load_const @w : " + weight + "\n  %shared = tw.linear %x, %w : " + x +
+                ", " + weight + " -> " + y + "\n  %logit = tw.linear %x, %g : " + x + ", tensor<1x256xf32> -> tensor<" +
+                n + "x1xf32>\n  %open = tw.sigmoid %logit : tensor<" + n +
+                "x1xf32>\n  %column = tw.reshape %open : tensor<" + n + "x1xf32> -> tensor<" + n +
+                "xf32>\n  %factor = tw.broadcast %column like %shared dims [0] : tensor<" + n + "xf32>, " + y + " -> " +
+                y + "\n  %part = tw.mul %shared, %factor : " + y + "\n  %sum = tw.add %routed, %part : " + y +
+                "\n  return %shared, %sum : " + y + ", " + y + "\n}\n",
+            &context());
+        ASSERT_TRUE(module);
+        OneWeight bytes(someBytes(type, kRows * columns));
+        FunctionOptions options;
+        options.numerics = numerics;
+        options.firstStage = "simplify";
+        auto compiled = CompiledFunction::create(*module, "f", host().stages, bytes, options);
+        ASSERT_TRUE(succeeded(compiled));
+        auto in = reference::Tensor::floats({rows, columns}), gate = reference::Tensor::floats({1, columns}),
+             routed = reference::Tensor::floats({rows, kRows});
+        std::mt19937 random(3);
+        for (double &value : in.reals)
+          value = static_cast<double>(random() % 2001) / 1000.0 - 1.0;
+        auto closed = (*compiled)->run({in, gate, routed});
+        ASSERT_TRUE(succeeded(closed));
+        for (size_t i = 0; i < routed.reals.size(); ++i) {
+          ASSERT_NE((*closed)[0].reals[i], 0);
+          EXPECT_EQ((*closed)[1].reals[i], 0.5 * (*closed)[0].reals[i]) << i;
+        }
+        for (double &value : gate.reals)
+          value = static_cast<double>(random() % 2001) / 10000.0 - 0.1;
+        auto opened = (*compiled)->run({in, gate, routed});
+        ASSERT_TRUE(succeeded(opened));
+        for (size_t i = 0; i < routed.reals.size(); ++i) {
+          double logit = 0;
+          for (int64_t k = 0; k < columns; ++k)
+            logit += in.reals[static_cast<int64_t>(i) / kRows * columns + k] * gate.reals[k];
+          const double shared = (*opened)[0].reals[i];
+          EXPECT_NEAR((*opened)[1].reals[i], shared / (1 + std::exp(-logit)), 1e-5 * std::fabs(shared)) << i;
+        }
+      }
+}
+
 // No bit of a block is lost, whatever it is put together from.
 TEST(Storage, PackedRowsComeBack) {
   context();
