@@ -97,7 +97,7 @@ rope = rope.get("full_attention", rope)
 theta = rope.get("rope_theta", config.get("rope_theta"))
 rotary = first("partial_rotary_factor", default=rope.get("partial_rotary_factor", 1.0))
 entries = {"general.architecture": arch, "general.name": os.path.basename(folder), "tokenizer.ggml.model": "gpt2",
-           "tokenizer.ggml.tokens": [f"t{i}" for i in range(config["vocab_size"])]}
+           "tokenizer.ggml.tokens": [chr(33 + i) if i < 94 else f"token{i}" for i in range(config["vocab_size"])]}
 
 
 def put(key, value):
