@@ -28,6 +28,7 @@ constexpr CorePass corePasses[] = {
     {"simplify", "simplify-raise-softmax", [](const PipelineOptions &) { return createSimplifyRaiseSoftmaxPass(); }},
     {"differentiate", "differentiate-functions",
      [](const PipelineOptions &) { return createDifferentiateFunctionsPass(); }},
+    {"tile", "tile-note-windows", [](const PipelineOptions &) { return createTileNoteWindowsPass(); }},
     {"tile", "tile-lower-by-reference",
      [](const PipelineOptions &options) {
        return createTileLowerByReferencePass(options.shapeClass, options.numerics, options.kvType,

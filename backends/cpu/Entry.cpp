@@ -5,6 +5,8 @@
 #include "ir/tw/StepResults.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -57,6 +59,10 @@ Value EntryEmitter::pointerOf(Frame &frame, const Address &form, Value number) {
     return entryOf(offsetof(tw_abi_step, weights));
   case Address::Kind::State:
     return entryOf(offsetof(tw_abi_step, states));
+  case Address::Kind::WindowPages:
+    return entryOf(offsetof(tw_abi_step, window_pages));
+  case Address::Kind::WindowRowSlots:
+    return entryOf(offsetof(tw_abi_step, window_row_slots));
   case Address::Kind::Arena: {
     const auto region = static_cast<unsigned>(form.region);
     return byteOffset(frame.regionBase[region], LLVM::MulOp::create(b, loc, frame.regionUnit[region], number));
@@ -103,14 +109,8 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
     if (!name)
       return function.emitError("argument ") << argument.getArgNumber() << " of the entry has no tw.name";
-    if (auto state = dyn_cast<tw::StateType>(argument.getType())) {
-      auto index = tables.states.find(name.getValue());
-      if (index == tables.states.end())
-        return function.emitError("state '") << name.getValue() << "' is not in the manifest's table";
-      for (unsigned i = 0, e = state.getBuffers().size(); i < e; ++i)
-        frame.statePools[argument].push_back({.kind = Address::Kind::State, .number = index->second + i});
+    if (isa<tw::StateType>(argument.getType()))
       continue;
-    }
     const auto *input = llvm::find_if(inputs, [&](auto &entry) { return entry.first == name.getValue(); });
     if (input != std::end(inputs)) {
       frame.addresses[argument] = {.pointer = field(frame.step, input->second, ptr)};
@@ -124,9 +124,40 @@ LogicalResult EntryEmitter::emitEntry(func::FuncOp function) {
     frame.addresses[argument] = {
         .pointer = LLVM::LoadOp::create(b, loc, ptr, slot(all, static_cast<unsigned>(further->second)))};
   }
-  if (failed(placeResults(frame)) || failed(emitBody(frame)))
+  if (failed(placeStates(frame)) || failed(placeResults(frame)) || failed(emitBody(frame)))
     return failure();
   closeFunction(frame);
+  return success();
+}
+
+LogicalResult EntryEmitter::placeStates(Frame &frame) {
+  func::FuncOp function = frame.source;
+  std::map<size_t, Value> stepTables; // each loaded once, so that calls of layers are alike
+  for (BlockArgument argument : function.getArguments()) {
+    auto state = dyn_cast<tw::StateType>(argument.getType());
+    if (!state)
+      continue;
+    StringRef name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name").getValue();
+    auto index = tables.states.find(name);
+    if (index == tables.states.end())
+      return function.emitError("state '") << name << "' is not in the manifest's table";
+    SmallVector<Address> &pointers = frame.states[argument];
+    for (unsigned i = 0, e = state.getBuffers().size(); i < e; ++i)
+      pointers.push_back({.kind = Address::Kind::State, .number = index->second + i});
+    if (auto window = tables.windows.find(name); window != tables.windows.end()) {
+      pointers.push_back({.kind = Address::Kind::WindowPages, .number = window->second});
+      pointers.push_back({.kind = Address::Kind::WindowRowSlots, .number = window->second});
+      continue;
+    }
+    for (size_t offset :
+         {state.isSource() ? offsetof(tw_abi_step, source_pages) : offsetof(tw_abi_step, pages),
+          state.isSource() ? offsetof(tw_abi_step, source_row_slots) : offsetof(tw_abi_step, row_slots)}) {
+      Value &table = stepTables[offset];
+      if (!table)
+        table = field(frame.step, offset, ptr);
+      pointers.push_back({.pointer = table});
+    }
+  }
   return success();
 }
 
@@ -191,8 +222,8 @@ LogicalResult EntryEmitter::emitLayer(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments()) {
     unsigned first = slots.first[argument.getArgNumber()];
     if (auto state = dyn_cast<tw::StateType>(argument.getType())) {
-      for (unsigned i = 0, e = state.getBuffers().size(); i < e; ++i)
-        frame.statePools[argument].push_back(load(first + i));
+      for (unsigned i = 0, e = statePointers(state); i < e; ++i)
+        frame.states[argument].push_back(load(first + i));
       continue;
     }
     frame.addresses[argument] = load(first);
@@ -343,6 +374,22 @@ FailureOr<Value> EntryEmitter::symbolValue(Frame &frame, func::FuncOp kernel, St
   return rows.factor == 1 ? value : LLVM::MulOp::create(b, loc, value, constant(rows.factor)).getResult();
 }
 
+FailureOr<Value> EntryEmitter::tableOfState(Frame &frame, tw::DispatchOp op, bool ofPages) {
+  const Address *found = nullptr;
+  for (Value input : op.getInputs()) {
+    auto state = frame.states.find(input);
+    if (state == frame.states.end())
+      continue;
+    const Address &own = state->second.end()[ofPages ? -2 : -1];
+    if (found && (!found->isLike(own) || found->number != own.number))
+      return op.emitError("has states of two windows; wanted those of one");
+    found = &own;
+  }
+  if (!found)
+    return op.emitError("reads a table of a state, but takes none");
+  return pointerOf(frame, *found);
+}
+
 FailureOr<Value> EntryEmitter::kernelArgument(Frame &frame, tw::DispatchOp op, func::FuncOp kernel, unsigned index) {
   if (auto name = kernel.getArgAttrOfType<StringAttr>(index, "tw.symbol")) {
     FailureOr<Value> value = symbolValue(frame, kernel, name.getValue());
@@ -356,19 +403,14 @@ FailureOr<Value> EntryEmitter::kernelArgument(Frame &frame, tw::DispatchOp op, f
     return bad();
   StringRef kind = cast<StringAttr>(source[0]).getValue();
   if (kind == "table") {
-    static const std::pair<StringRef, size_t> stepTables[] = {
-        {"tiles", offsetof(tw_abi_step, tiles)},
-        {"pages", offsetof(tw_abi_step, pages)},
-        {"row_slots", offsetof(tw_abi_step, row_slots)},
-        {"source_tiles", offsetof(tw_abi_step, source_tiles)},
-        {"source_pages", offsetof(tw_abi_step, source_pages)},
-        {"source_row_slots", offsetof(tw_abi_step, source_row_slots)}};
-    StringRef name = cast<StringAttr>(source[1]).getValue();
-    const auto *entry = llvm::find_if(stepTables, [&](auto &table) { return table.first == name; });
-    if (entry == std::end(stepTables))
+    StringRef name = cast<StringAttr>(source[1]).getValue(), table = name;
+    const bool ofSource = table.consume_front("source_");
+    if (table == "tiles")
+      return field(frame.step, ofSource ? offsetof(tw_abi_step, source_tiles) : offsetof(tw_abi_step, tiles), ptr);
+    if (table != "pages" && table != "row_slots")
       return kernel.emitError("unknown step table '")
              << name << "'; wanted tiles, pages or row_slots, or source_ and one";
-    return field(frame.step, entry->second, ptr);
+    return tableOfState(frame, op, table == "pages");
   }
   unsigned which = static_cast<unsigned>(cast<IntegerAttr>(source[1]).getInt());
   if (kind == "operand" && which < op.getInputs().size())
@@ -378,9 +420,9 @@ FailureOr<Value> EntryEmitter::kernelArgument(Frame &frame, tw::DispatchOp op, f
     return pointerOf(frame, frame.addresses.lookup(op.getResult(which)));
   if (kind == "state" && source.size() == 3 && which < op.getInputs().size()) {
     unsigned buffer = static_cast<unsigned>(cast<IntegerAttr>(source[2]).getInt());
-    auto pools = frame.statePools.find(op.getInputs()[which]);
-    if (pools != frame.statePools.end() && buffer < pools->second.size())
-      return pointerOf(frame, pools->second[buffer]);
+    auto state = frame.states.find(op.getInputs()[which]);
+    if (state != frame.states.end() && buffer + 2 < state->second.size())
+      return pointerOf(frame, state->second[buffer]);
   }
   return bad();
 }
@@ -399,8 +441,8 @@ LogicalResult EntryEmitter::emitDispatch(Frame &frame, tw::DispatchOp op) {
     if (isa<tw::StateType>(result.getType())) {
       if (!stateOperand)
         return op.emitError("makes a state without taking one");
-      SmallVector<Address> pools = frame.statePools.lookup(stateOperand);
-      frame.statePools[result] = pools;
+      SmallVector<Address> state = frame.states.lookup(stateOperand);
+      frame.states[result] = state;
       continue;
     }
     FailureOr<Address> address = resultAddress(frame, result);

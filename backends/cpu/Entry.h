@@ -13,7 +13,8 @@ struct ProgramTables {
   llvm::StringMap<int64_t> weights; ///< by ml_program.global name
   /// For each state argument of an entry function (by its tw.name): index of its first buffer among all state buffers.
   llvm::StringMap<int64_t> states;
-  llvm::StringMap<int64_t> inputs; ///< further inputs of rows, by their arguments' tw.name
+  llvm::StringMap<int64_t> windows; ///< of states that have one, by tw.name: its number among the manifest's windows
+  llvm::StringMap<int64_t> inputs;  ///< further inputs of rows, by their arguments' tw.name
 };
 
 /// Emits `i32 @symbol(tw_abi_step *)` for the program function `entryName` of `program` into `target`, a module of LLVM

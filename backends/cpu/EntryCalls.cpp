@@ -14,7 +14,7 @@ FailureOr<EntryEmitter::LayerCall> EntryEmitter::planCall(Frame &frame, func::Ca
   call.slots.resize(slots.count);
   for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
     if (isa<tw::StateType>(operand.getType())) {
-      llvm::copy(frame.statePools.lookup(operand), call.slots.begin() + slots.first[index]);
+      llvm::copy(frame.states.lookup(operand), call.slots.begin() + slots.first[index]);
       continue;
     }
     auto address = frame.addresses.find(operand);
@@ -36,8 +36,8 @@ FailureOr<EntryEmitter::LayerCall> EntryEmitter::planCall(Frame &frame, func::Ca
           return op.emitError("the callee makes a state without taking one");
         inner = before;
       }
-      SmallVector<Address> pools = frame.statePools.lookup(op.getOperand(cast<BlockArgument>(inner).getArgNumber()));
-      frame.statePools[result] = pools;
+      SmallVector<Address> state = frame.states.lookup(op.getOperand(cast<BlockArgument>(inner).getArgNumber()));
+      frame.states[result] = state;
       continue;
     }
     FailureOr<Address> address = resultAddress(frame, result);

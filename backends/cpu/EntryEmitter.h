@@ -13,8 +13,12 @@
 
 namespace tilewright {
 
-/// Slots of a layer function's argument table: one pointer per tensor or weight argument, one per buffer of a state
-/// argument, then one per tensor result; behind them the three region bases of its own arena.
+/// Pointers that a state is: to the pool of each of its buffers, then to the page table and the row slots of its
+/// window.
+inline size_t statePointers(tw::StateType type) { return type.getBuffers().size() + 2; }
+
+/// Slots of a layer function's argument table: one pointer per tensor or weight argument, those of a state argument,
+/// then one per tensor result; behind them the three region bases of its own arena.
 struct ArgumentSlots {
   mlir::SmallVector<unsigned> first; // per function argument
   mlir::SmallVector<int> results;    // per function result, -1 for states
@@ -25,7 +29,7 @@ struct ArgumentSlots {
     for (mlir::Type type : function.getArgumentTypes()) {
       first.push_back(count);
       auto state = mlir::dyn_cast<tw::StateType>(type);
-      count += state ? state.getBuffers().size() : 1;
+      count += state ? statePointers(state) : 1;
     }
     for (mlir::Type type : function.getResultTypes())
       results.push_back(mlir::isa<tw::StateType>(type) ? -1 : static_cast<int>(count++));
@@ -38,10 +42,12 @@ struct ArgumentSlots {
 /// share their code.
 struct Address {
   enum class Kind {
-    Pointer, ///< a value of the function
-    Weight,  ///< entry `number` of the step's table of weights
-    State,   ///< entry `number` of the step's table of state buffers
-    Arena    ///< `number` bytes for each unit of `region`, in the function's own arena
+    Pointer,        ///< a value of the function
+    Weight,         ///< entry `number` of the step's table of weights
+    State,          ///< entry `number` of the step's table of state buffers
+    WindowPages,    ///< page table of window `number`
+    WindowRowSlots, ///< row slots of window `number`
+    Arena           ///< `number` bytes for each unit of `region`, in the function's own arena
   };
   Kind kind = Kind::Pointer;
   mlir::Value pointer = {};
@@ -72,10 +78,10 @@ private:
     mlir::Block *allocas = nullptr; // entry block: fixed-size arrays live here
     mlir::Block *cancelled = nullptr;
     mlir::Value step;
-    mlir::Value regionBase[numArenaRegions];                            // of this function's own arena
-    mlir::Value regionUnit[numArenaRegions];                            // padded rows, padded logit rows, 1
-    llvm::DenseMap<mlir::Value, Address> addresses;                     // tensors and weights
-    llvm::DenseMap<mlir::Value, mlir::SmallVector<Address>> statePools; // one per buffer
+    mlir::Value regionBase[numArenaRegions];                        // of this function's own arena
+    mlir::Value regionUnit[numArenaRegions];                        // padded rows, padded logit rows, 1
+    llvm::DenseMap<mlir::Value, Address> addresses;                 // tensors and weights
+    llvm::DenseMap<mlir::Value, mlir::SmallVector<Address>> states; // statePointers() each
     /// For the entry: bit i of an op's word is set when its work is for output i alone or among others; all bits, when
     /// it is for logits or states. An op that is not here is always wanted.
     llvm::DenseMap<mlir::Operation *, uint64_t> servedOutputs;
@@ -128,6 +134,8 @@ private:
                     mlir::ArrayRef<mlir::Type> argumentTypes);
   void closeFunction(Frame &frame);
   void loadUnits(Frame &frame);
+  /// The state arguments of the entry.
+  mlir::LogicalResult placeStates(Frame &frame);
   /// Where the entry's results go, and which ops are for which.
   mlir::LogicalResult placeResults(Frame &frame);
   mlir::LogicalResult emitBody(Frame &frame);
@@ -145,6 +153,8 @@ private:
   mlir::Value emitCall(Frame &frame, const LayerCall &form, mlir::ArrayRef<mlir::Value> numbers);
   mlir::LogicalResult emitLayer(mlir::func::FuncOp function);
   mlir::FailureOr<Address> resultAddress(Frame &frame, mlir::OpResult result);
+  /// The page table, or the row slots, of the states that a dispatch takes.
+  mlir::FailureOr<mlir::Value> tableOfState(Frame &frame, tw::DispatchOp op, bool ofPages);
   mlir::FailureOr<mlir::Value> kernelArgument(Frame &frame, tw::DispatchOp op, mlir::func::FuncOp kernel,
                                               unsigned index);
   mlir::FailureOr<mlir::Value> symbolValue(Frame &frame, mlir::func::FuncOp kernel, mlir::StringRef name);

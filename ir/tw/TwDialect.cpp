@@ -2,6 +2,7 @@
 #include "ir/tw/Tw.h"
 
 #include "ir/interfaces/FloatStorage.h"
+#include "ir/tw/StateReach.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,6 +29,7 @@ void TwDialect::initialize() {
       >();
   registerTwDialectOperations(this);
   attachFloatStorage(*getContext());
+  attachStateReaders(*getContext());
 }
 
 mlir::Operation *TwDialect::materializeConstant(mlir::OpBuilder &builder, mlir::Attribute value, mlir::Type type,

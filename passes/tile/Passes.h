@@ -6,6 +6,8 @@
 
 namespace tilewright {
 
+/// States of functions that nobody calls are marked with how many of a sequence's last tokens are read of them.
+std::unique_ptr<mlir::Pass> createTileNoteWindowsPass();
 /// Technique ops without a kernel form, and those named in `withoutKernels`, become the core ops that define them.
 std::unique_ptr<mlir::Pass> createTileLowerByReferencePass(llvm::StringRef shapeClass = "decode",
                                                            llvm::StringRef numerics = "precise",

@@ -5,6 +5,7 @@
 #include "ir/tw/AttentionMerge.h"
 #include "ir/tw/Build.h"
 #include "ir/tw/Numerics.h"
+#include "ir/tw/StateReach.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -31,6 +32,10 @@ LogicalResult AttentionOp::verify() {
 
 FailureOr<SmallVector<Value>> AttentionOp::lowerToReference(OpBuilder &builder) {
   return SmallVector<Value>(builder.insert(tw::coreAttention(*this, getResultTypes()).getOperation())->getResults());
+}
+
+std::optional<int64_t> AttentionOp::getStateReach(Value) {
+  return tw::attentionReach(getCausal(), getWindow(), getRadius());
 }
 
 StringRef AttentionOp::getFusionKind() { return "attention"; }

@@ -4,6 +4,7 @@
 
 #include "frontend/api/GoldenCase.h"
 #include "ir/interfaces/Interfaces.h"
+#include "ir/interfaces/StateReader.h"
 #include "ir/tw/Tw.h"
 
 #include "mlir/Pass/Pass.h"

@@ -3,6 +3,7 @@
 #define TILEWRIGHT_PLUGINS_FLASH_ATTENTION
 
 include "ir/interfaces/Interfaces.td"
+include "ir/interfaces/StateReader.td"
 include "ir/tw/AttentionForm.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -22,7 +23,7 @@ def FlashAttention_Dialect : Dialect {
 }
 
 def FlashAttention_AttentionOp : Op<FlashAttention_Dialect, "attention", [Pure, AttrSizedOperandSegments, IsolatedFromAbove,
-    DeclareOpInterfaceMethods<ReferenceLowering>, DeclareOpInterfaceMethods<NumericsContract>,
+    DeclareOpInterfaceMethods<ReferenceLowering>, DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<StateReader>,
     DeclareOpInterfaceMethods<WholeKernel>, DeclareOpInterfaceMethods<FusionCandidate, ["describeFusion"]>]> {
   let summary = "tw.attention by tiles with an online softmax";
   let description = [{

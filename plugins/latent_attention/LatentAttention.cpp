@@ -5,6 +5,7 @@
 #include "ir/tw/Build.h"
 #include "ir/tw/Numerics.h"
 #include "ir/tw/Shapes.h"
+#include "ir/tw/StateReach.h"
 
 #include <cmath>
 
@@ -145,6 +146,8 @@ LogicalResult AttentionOp::verify() {
 NumericsBound AttentionOp::getNumericsBound(StringRef mode) {
   return attentionBound(getType(), mode); // of either form
 }
+
+std::optional<int64_t> AttentionOp::getStateReach(Value) { return tw::attentionReach(getCausal(), getWindow()); }
 
 //===--- absorb
 //-----------------------------------------------------------------------------------------------------===//

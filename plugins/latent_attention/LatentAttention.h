@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/interfaces/Interfaces.h"
+#include "ir/interfaces/StateReader.h"
 #include "ir/tw/Tw.h"
 
 #include "mlir/Pass/Pass.h"

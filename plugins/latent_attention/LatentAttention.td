@@ -3,6 +3,7 @@
 #define TILEWRIGHT_PLUGINS_LATENT_ATTENTION
 
 include "ir/interfaces/Interfaces.td"
+include "ir/interfaces/StateReader.td"
 include "ir/tw/TwBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -28,7 +29,7 @@ def LatentAttention_Part : Tw_OneOf<["key", "value"]>;
 def LatentAttention_Values : Tw_OneOf<["updated", "own"]>;
 
 def LatentAttention_AttentionOp : Op<LatentAttention_Dialect, "attention", [Pure, AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<ReferenceLowering>, DeclareOpInterfaceMethods<NumericsContract>]> {
+    DeclareOpInterfaceMethods<ReferenceLowering>, DeclareOpInterfaceMethods<NumericsContract>, DeclareOpInterfaceMethods<StateReader>]> {
   let summary = "Attention whose keys and values are of low rank";
   let description = [{
     A token's latent is `c` (`rank` numbers), and its rotary key `r` (R numbers, already turned) is one for all heads. Head h

@@ -82,6 +82,8 @@ void DraftModel::readTo(std::span<const int32_t> history) {
 void DraftModel::draw(std::span<const int32_t> history, size_t capacity, const tw_rt_sampler &sampler, Draft &draft) {
   const auto unknown = [&](int32_t id) { return id >= vocabulary; };
   const size_t context = static_cast<size_t>(host.model_context(model.get()));
+  // Tokens that do not stand are taken back.
+  check(host, host.session_set_rollback(session.get(), static_cast<int64_t>(capacity)), "draft model");
   draft.begin(history);
   if (std::any_of(history.begin(), history.end(), unknown))
     return;

@@ -49,6 +49,8 @@ public:
     if (!options.policy.empty()) {
       policy.emplace(model->model->runtimeHalf(options.policy), model, session, options.policyOptions);
       outputs.resize(policy->outputs().size());
+      Session &own = *session->session; // that takes back what does not stand
+      own.setRollback(std::max(own.rollback(), options.mostDrafted));
     }
     readPrompt(prompt);
     const auto start = std::chrono::steady_clock::now();

@@ -84,6 +84,12 @@ typedef struct tw_abi_step {
   /* [padded_rows] how long each row's sequence is at the end of its request: the largest of the request's positions,
    * plus one (at most 2^31 - 1), however the request is cut into steps; padding rows have 0. */
   const int32_t *lengths;
+
+  /* For states that have a window, in place of pages and row_slots, as long as they. Windows are numbered by their
+   * first state in the manifest. A page that the sequence has given up, all of whose tokens are in front of the window
+   * of each of the step's rows, is -1. NULL in models without windows. */
+  const int32_t *const *window_pages;     /* [windows][page_entries] */
+  const int32_t *const *window_row_slots; /* [windows][padded_rows][2] */
 } tw_abi_step;
 
 /* Returns 0, or what phase() returned when that was not 0. */

@@ -69,6 +69,7 @@ typedef struct tw_rt_host {
   int64_t (*model_output_count)(const tw_model *model);
   const char *(*model_output_name)(const tw_model *model, int64_t index);
   int64_t (*model_output_size)(const tw_model *model, const char *name);
+  tw_status (*session_set_rollback)(tw_session *session, int64_t tokens);
 } tw_rt_host;
 
 /* Why a function of the half failed; filled up to `capacity` with a zero byte at the end. */

@@ -231,9 +231,7 @@ tw_status tw_model_memory(const tw_model *model, tw_memory *out) {
                                   std::to_string(sizeof(tw_memory)) + " (set it to sizeof)");
     const Model &m = *model->model;
     out->weights = m.loaded().weightBytes();
-    out->caches = 0;
-    for (const PagePool *pool : {&m.pagePool(), &m.sourcePool(), &m.transientPool()})
-      out->caches += pool->pagesInUse() * pool->pageBytes();
+    out->caches = m.cacheBytes();
     out->arenas = m.arenaPool().bytesHeld();
     out->peak = m.memory().peak();
   });
@@ -265,6 +263,13 @@ tw_status tw_session_truncate(tw_session *session, int64_t length) {
   return guarded([&] {
     need(session, "session is NULL");
     session->session->truncate(length);
+  });
+}
+
+tw_status tw_session_set_rollback(tw_session *session, int64_t tokens) {
+  return guarded([&] {
+    need(session, "session is NULL");
+    session->session->setRollback(tokens);
   });
 }
 

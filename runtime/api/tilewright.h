@@ -91,8 +91,14 @@ tw_status tw_session_create(tw_model *model, tw_session **out);
 void tw_session_release(tw_session *session);
 int64_t tw_session_length(const tw_session *session);        /* tokens in the cache */
 int64_t tw_session_source_length(const tw_session *session); /* tokens of its source */
-/* Keeps the first `length` tokens, and the source. Of an encoder's sessions only none can be kept. */
+/* Keeps the first `length` tokens, and the source. Of an encoder's sessions only none can be kept. A model whose rows
+ * see a window of tokens gives up those that no later step reads: INVALID, and nothing changes, where a shorter text
+ * would read some of them. None can always be kept, and all but the last tokens that tw_session_set_rollback names. */
 tw_status tw_session_truncate(tw_session *session, int64_t length);
+/* How many tokens can be taken back behind each later step: 1 in a new session. Who drafts tokens, and drops those that
+ * do not stand, wants as many as are drafted. With a window of w tokens and r of these, the last w + r - 1 tokens are
+ * kept between steps, in at most ceil((w + r - 1) / 64) + 1 pages of 64 tokens. INVALID below 0. */
+tw_status tw_session_set_rollback(tw_session *session, int64_t tokens);
 /* `session` becomes what `from` is, of the same model: its tokens and its source. The two share memory until one of
  * them goes on. Not while either is in a step. */
 tw_status tw_session_assign(tw_session *session, const tw_session *from);

@@ -135,7 +135,7 @@ void PagePool::release(std::span<const int32_t> pages) noexcept {
   std::lock_guard lock(mutex);
   uint64_t given = 0;
   for (int32_t page : pages) {
-    if (--owners[static_cast<size_t>(page)] > 0)
+    if (page < 0 || --owners[static_cast<size_t>(page)] > 0)
       continue;
     freed.push_back(page);
     std::push_heap(freed.begin(), freed.end(), std::greater<>());
@@ -153,7 +153,8 @@ void PagePool::release(std::span<const int32_t> pages) noexcept {
 void PagePool::share(std::span<const int32_t> pages) noexcept {
   std::lock_guard lock(mutex);
   for (int32_t page : pages)
-    ++owners[static_cast<size_t>(page)];
+    if (page >= 0)
+      ++owners[static_cast<size_t>(page)];
 }
 
 bool PagePool::isShared(int32_t page) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The K/V pages of a model: one pool per state buffer, all pools paged alike, so that a sequence has one page table for
-// all layers. A page holds TW_PAGE_TOKENS tokens; bytes nobody has written are zero.
+// The K/V pages of states that are kept alike: one pool per state buffer, all pools paged alike, so that a sequence has
+// one page table for all of them. A page holds TW_PAGE_TOKENS tokens; bytes nobody has written are zero.
 #pragma once
 
 #include "runtime/cache/MemoryBudget.h"
@@ -38,7 +38,7 @@ public:
 
   /// Appends `count` zeroed pages to `table`. Throws Error(EXHAUSTED) and changes nothing when there are not as many.
   void allocate(uint64_t count, std::vector<int32_t> &table);
-  /// Takes one owner from each; a page without owners is free.
+  /// Takes one owner from each; a page without owners is free. Numbers below 0 are no pages, here and in share().
   void release(std::span<const int32_t> pages) noexcept;
   /// Gives one more owner to each.
   void share(std::span<const int32_t> pages) noexcept;

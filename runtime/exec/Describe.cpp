@@ -76,6 +76,8 @@ Json statesOf(const Manifest &manifest) {
     Json described = {{"name", state->name()->str()}, {"buffers", buffers}};
     if (state->group())
       described["group"] = state->group()->str();
+    if (state->window())
+      described["window"] = state->window();
     states.push_back(described);
   }
   return states;
@@ -136,6 +138,9 @@ std::string describeModel(const Model &model) {
   Json tokenizer = nullptr;
   if (const auto *t = manifest->tokenizer())
     tokenizer = {{"kind", t->kind()->str()}, {"pre", textOf(t->pre())}, {"tokens", t->tokens()->size()}};
+  uint64_t pageBytes = 0;
+  for (const StateWindow &window : model.windows())
+    pageBytes += window.pages->pageBytes();
   const Json json = {{"folder", model.loaded().folder()},
                      {"producer", textOf(manifest->producer())},
                      {"model", textOf(manifest->model_name())},
@@ -159,7 +164,7 @@ std::string describeModel(const Model &model) {
                        {"bytes", model.loaded().weightBytes()},
                        {"layer_parameters", layerParameters(manifest)},
                        {"file", manifest->weights_file()->str()}}},
-                     {"page_bytes", model.pagePool().pageBytes()},
+                     {"page_bytes", pageBytes},
                      {"plugins", plugins},
                      {"tokenizer", tokenizer}};
   // Names come from a file and may be no valid UTF-8.

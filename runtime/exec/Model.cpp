@@ -6,12 +6,15 @@
 #include "runtime/exec/StepRun.h"
 #include "runtime/tokenize/TokenizerTable.h"
 
+#include <algorithm>
+#include <map>
+
 namespace tilewright {
 namespace {
 
 std::string groupOf(const artifact::State &state) { return state.group() ? state.group()->str() : ""; }
 
-std::vector<StateGeometry> stateGeometry(const Artifact &artifact, const std::string &group) {
+std::vector<StateGeometry> stateGeometry(const Artifact &artifact, const std::string &group, int64_t window = 0) {
   const Manifest &manifest = artifact.manifest();
   const KvElement element = artifact.kvElement() == "bf16" ? KvElement::Bf16 : KvElement::F32;
   std::vector<StateGeometry> result;
@@ -19,7 +22,7 @@ std::vector<StateGeometry> stateGeometry(const Artifact &artifact, const std::st
     return result;
   for (const auto *state : *manifest->states())
     for (const auto *buffer : *state->buffers())
-      if (groupOf(*state) == group)
+      if (groupOf(*state) == group && state->window() == window)
         result.push_back({buffer->heads(), buffer->dim(), buffer->transposed(), element});
   return result;
 }
@@ -56,20 +59,26 @@ Model::Model(const std::string &folder, const ModelOptions &options)
     throw Error(TW_INVALID, "max_rows " + std::to_string(options.maxRows) + ", wanted 0 (the default) or more");
   const auto contextPages = static_cast<uint64_t>((contextLength + TW_PAGE_TOKENS - 1) / TW_PAGE_TOKENS);
   // A limit below one full session is legal: short texts still fit.
-  const auto pool = [&](const char *group) {
-    return std::make_unique<PagePool>(stateGeometry(*artifact, group), options.memoryLimit ? 1 : contextPages, budget);
+  const auto pool = [&](const char *group, int64_t window = 0) {
+    return std::make_unique<PagePool>(stateGeometry(*artifact, group, window), options.memoryLimit ? 1 : contextPages,
+                                      budget);
   };
-  pages = pool("");
+  std::vector<int64_t> windowTokens = stateWindows(*artifact->manifest());
+  windowTokens.insert(windowTokens.begin(), 0);
+  for (int64_t window : windowTokens)
+    windowList.push_back({window, pool("", window)});
   sourcePages = pool("source");
   transientPages = pool("transient");
-  size_t taken[3] = {};
+  std::map<const PagePool *, size_t> taken;
   for (uint32_t i = 0; artifact->manifest()->states() && i < artifact->manifest()->states()->size(); ++i) {
     const artifact::State &state = *artifact->manifest()->states()->Get(i);
     const std::string group = groupOf(state);
-    const size_t which = group.empty() ? 0 : group == "source" ? 1 : 2;
-    const PagePool *of[] = {pages.get(), sourcePages.get(), transientPages.get()};
+    const auto window = std::find(windowTokens.begin(), windowTokens.end(), state.window()) - windowTokens.begin();
+    const PagePool &own = group == "source"      ? *sourcePages
+                          : group == "transient" ? *transientPages
+                                                 : *windowList[static_cast<size_t>(window)].pages;
     for (uint32_t buffer = 0; buffer < state.buffers()->size(); ++buffer)
-      stateBuffers.push_back(of[which]->buffers()[taken[which]++]);
+      stateBuffers.push_back(own.buffers()[taken[&own]++]);
   }
   for (uint32_t i = 0; artifact->manifest()->inputs() && i < artifact->manifest()->inputs()->size(); ++i) {
     const artifact::Input &input = *artifact->manifest()->inputs()->Get(i);
@@ -146,28 +155,65 @@ void Model::encode(std::span<const StepRequest> requests) {
   StepRun(*this, requests, StepEntry::Encode).run();
 }
 
-Session::~Session() {
-  model->pages->release(pageTable);
-  model->sourcePages->release(sourceTable);
+uint64_t Model::cacheBytes() const {
+  uint64_t bytes = 0;
+  const auto add = [&](const PagePool &pool) { bytes += pool.pagesInUse() * pool.pageBytes(); };
+  for (const StateWindow &window : windowList)
+    add(*window.pages);
+  add(*sourcePages);
+  add(*transientPages);
+  return bytes;
+}
+
+/// Marks a session as busy.
+class Session::Use {
+public:
+  Use(Session &session, const char *what) : session(session) {
+    if (session.busy.exchange(true, std::memory_order_acquire))
+      throw Error(TW_INVALID, std::string(what) + " is in use by another thread");
+  }
+  ~Use() { session.busy.store(false, std::memory_order_release); }
+  Use(const Use &) = delete;
+  Use &operator=(const Use &) = delete;
+
+private:
+  Session &session;
+};
+
+Session::Session(std::shared_ptr<Model> owner) : model(std::move(owner)), source(*model->sourcePages) {
+  for (const StateWindow &window : model->windows())
+    pages.emplace_back(*window.pages);
 }
 
 void Session::truncate(int64_t length) {
-  if (busy.exchange(true, std::memory_order_acquire))
-    throw Error(TW_INVALID, "truncate: the session is in use by another thread");
+  const Use use(*this, "truncate: the session");
   const int64_t held = tokens.load(std::memory_order_relaxed);
-  if (length < 0 || length > held) {
-    busy.store(false, std::memory_order_release);
-    throw Error(TW_INVALID,
-                "truncate to " + std::to_string(length) + " tokens, the session holds " + std::to_string(held));
-  }
-  if (length > 0 && length < held && model->kind() == TW_MODEL_ENCODER) {
-    busy.store(false, std::memory_order_release);
-    throw Error(TW_INVALID, "truncate to " + std::to_string(length) +
-                                " tokens: the model reads whole sequences, of which no part can be kept; wanted 0");
-  }
+  const std::string to = "truncate to " + std::to_string(length) + " tokens";
+  if (length < 0 || length > held)
+    throw Error(TW_INVALID, to + ", the session holds " + std::to_string(held));
+  if (length > 0 && length < held && model->kind() == TW_MODEL_ENCODER)
+    throw Error(TW_INVALID, to + ": the model reads whole sequences, of which no part can be kept; wanted 0");
+  if (const int64_t least = shortest(); length > 0 && length < least)
+    throw Error(TW_INVALID, to +
+                                ": the model's sliding windows have given up tokens that it would read; wanted 0, or " +
+                                std::to_string(least) + " to " + std::to_string(held));
   tokens.store(length, std::memory_order_release);
   dropBehind(length);
-  busy.store(false, std::memory_order_release);
+}
+
+int64_t Session::shortest() const {
+  int64_t least = 0;
+  for (size_t i = 1; i < pages.size(); ++i)
+    if (const int64_t first = pages[i].firstToken())
+      least = std::max(least, first + model->windows()[i].tokens - 1);
+  return least;
+}
+
+void Session::setRollback(int64_t count) {
+  if (count < 0)
+    throw Error(TW_INVALID, "rollback of " + std::to_string(count) + " tokens, wanted 0 or more");
+  const Use use(*this, "rollback: the session");
+  keptBack = count;
 }
 
 void Session::assign(Session &other) {
@@ -175,63 +221,28 @@ void Session::assign(Session &other) {
     throw Error(TW_INVALID, "assign: the sessions belong to different models");
   if (&other == this)
     return;
-  if (busy.exchange(true, std::memory_order_acquire))
-    throw Error(TW_INVALID, "assign: the session is in use by another thread");
-  if (other.busy.exchange(true, std::memory_order_acquire)) {
-    busy.store(false, std::memory_order_release);
-    throw Error(TW_INVALID, "assign: the session it is to be like is in use by another thread");
-  }
-  const auto leave = [&] {
-    busy.store(false, std::memory_order_release);
-    other.busy.store(false, std::memory_order_release);
-  };
-  try {
-    std::vector<int32_t> own = other.pageTable, source = other.sourceTable;
-    model->pages->share(own);
-    model->sourcePages->share(source);
-    pageTable.swap(own);
-    sourceTable.swap(source);
-    model->pages->release(own);
-    model->sourcePages->release(source);
-    tokens.store(other.length(), std::memory_order_release);
-    sourceTokens.store(other.sourceLength(), std::memory_order_release);
-    staleTail = other.staleTail;
-  } catch (...) {
-    leave();
-    throw;
-  }
-  leave();
-}
-
-void Session::makeRoom(int64_t length, uint64_t pages) {
-  if (const auto partial = static_cast<uint64_t>(length % TW_PAGE_TOKENS)) { // whole pages are not written
-    int32_t &last = pageTable[static_cast<size_t>(length / TW_PAGE_TOKENS)];
-    if (model->pages->isShared(last)) {
-      std::vector<int32_t> copy;
-      model->pages->allocate(1, copy);
-      model->pages->copyHead(last, copy[0], partial);
-      std::swap(last, copy[0]);
-      model->pages->release(copy);
-    } else if (staleTail) {
-      model->pages->clearTail(last, partial);
-    }
-  }
-  staleTail = false;
-  model->pages->allocate(pages - pageTable.size(), pageTable);
+  const Use use(*this, "assign: the session"), otherUse(other, "assign: the session it is to be like");
+  std::vector<TokenPages> own = other.pages;
+  TokenPages ownSource = other.source;
+  pages.swap(own);
+  source = std::move(ownSource);
+  tokens.store(other.length(), std::memory_order_release);
+  sourceTokens.store(other.sourceLength(), std::memory_order_release);
 }
 
 void Session::dropBehind(int64_t length) noexcept {
-  const size_t kept = static_cast<size_t>((length + TW_PAGE_TOKENS - 1) / TW_PAGE_TOKENS);
-  if (kept < pageTable.size()) {
-    model->pages->release(std::span(pageTable).subspan(kept));
-    pageTable.resize(kept);
-  }
-  if (length % TW_PAGE_TOKENS == 0 || pageTable.empty()) // of a whole sequence nothing is kept
-    return;
-  if (model->pages->isShared(pageTable[kept - 1]))
-    staleTail = true;
-  else
-    model->pages->clearTail(pageTable[kept - 1], static_cast<uint64_t>(length % TW_PAGE_TOKENS));
+  for (TokenPages &each : pages)
+    each.dropBehind(length);
+}
+
+void Session::growWindows(int64_t length, int64_t end) {
+  for (size_t i = 1; i < pages.size(); ++i)
+    pages[i].grow(length, end);
+}
+
+void Session::giveUp(int64_t begin, int64_t place) noexcept {
+  for (size_t i = 1; i < pages.size(); ++i)
+    pages[i].giveUp(begin, place - model->windows()[i].tokens + 1);
 }
 
 } // namespace tilewright

@@ -4,6 +4,7 @@
 
 #include "runtime/cache/ArenaPool.h"
 #include "runtime/cache/PagePool.h"
+#include "runtime/cache/TokenPages.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/exec/Log.h"
 #include "runtime/exec/Trace.h"
@@ -39,6 +40,12 @@ struct ModelOptions {
 constexpr int64_t kDefaultMaxRows = 512;
 
 class Session;
+
+/// The states that keep a session's tokens for one window.
+struct StateWindow {
+  int64_t tokens; ///< that a row reads at most, its own among them; 0: any
+  std::unique_ptr<PagePool> pages;
+};
 
 /// One sequence's part of Model::step().
 struct StepRequest {
@@ -78,8 +85,8 @@ public:
   std::shared_ptr<Session> createSession();
 
   /// Appends each request's tokens to its session and computes the wanted logits. Throws Error: INVALID, CONTEXT_FULL
-  /// and EXHAUSTED before anything is computed; CANCELLED and INTERNAL. After any error every session is as before, the
-  /// logits are unspecified.
+  /// and EXHAUSTED before anything is computed, but for pages of windows, which a long prompt takes and gives back as
+  /// it is read; CANCELLED and INTERNAL. After any error every session is as before, the logits are unspecified.
   void step(std::span<const StepRequest> requests);
   /// Reads each session's source: its steps see it, and it holds no tokens. Requests have no wanted rows. Throws Error
   /// as step(), and UNSUPPORTED where the model is no encoder-decoder; after any error every session is as before.
@@ -96,10 +103,10 @@ public:
   std::optional<size_t> findOutput(std::string_view name) const;
   int threads() const { return executor->concurrency(); }
   const Artifact &loaded() const { return *artifact; }
-  /// Of sessions' tokens, of their sources, and of whole sequences while their step runs.
-  const PagePool &pagePool() const { return *pages; }
-  const PagePool &sourcePool() const { return *sourcePages; }
-  const PagePool &transientPool() const { return *transientPages; }
+  /// The first has no window; the others stand as stateWindows() numbers them.
+  std::span<const StateWindow> windows() const { return windowList; }
+  /// Of all pages in use: of sessions' tokens, of their sources, and of whole sequences while their step runs.
+  uint64_t cacheBytes() const;
   const ArenaPool &arenaPool() const { return *arenas; }
   const MemoryBudget &memory() const { return budget; }
   /// Null when the artifact has none. Made when it is first asked for, since steps on token ids do not need it: throws
@@ -129,8 +136,9 @@ private:
   int64_t maxRows;
   MemoryBudget budget;
   tw_model_kind modelKind;
-  std::unique_ptr<PagePool> pages, sourcePages, transientPages;
-  std::vector<void *> stateBuffers; ///< of all three, in the manifest's order
+  std::vector<StateWindow> windowList;
+  std::unique_ptr<PagePool> sourcePages, transientPages;
+  std::vector<void *> stateBuffers; ///< of all pools, in the manifest's order
   std::unique_ptr<ArenaPool> arenas;
   mutable std::once_flag textMade;
   mutable std::optional<Tokenizer> text;
@@ -144,14 +152,18 @@ private:
 /// Belongs to one thread at a time; cancel() and length() may be called from any. Keeps its model alive.
 class Session {
 public:
-  explicit Session(std::shared_ptr<Model> model) : model(std::move(model)) {}
-  ~Session();
+  explicit Session(std::shared_ptr<Model> model);
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
   int64_t length() const { return tokens.load(std::memory_order_acquire); }
-  /// Keeps the first `length` tokens. Throws Error(INVALID) when there are fewer, or while a step runs.
+  /// Keeps the first `length` tokens. Throws Error(INVALID) when there are fewer, when pages that those would read were
+  /// given up, or while a step runs.
   void truncate(int64_t length);
+  /// Tokens that truncate() can take back behind each later step, whatever the model's windows.
+  int64_t rollback() const { return keptBack; }
+  /// Throws Error(INVALID) below 0, and while a step runs.
+  void setRollback(int64_t count);
   /// Becomes what `other`, of the same model, is; the two share pages until one of them goes on. Throws Error(INVALID),
   /// also while one of them is in use.
   void assign(Session &other);
@@ -162,14 +174,19 @@ public:
 
 private:
   friend class StepRun;
-  /// Frees pages and zeroes what lies behind `length` tokens.
+  class Use;
   void dropBehind(int64_t length) noexcept;
-  /// As many pages as that, and none with other owners that tokens behind `length` go to.
-  void makeRoom(int64_t length, uint64_t pages);
+  /// The shortest text above none that truncate() can keep.
+  int64_t shortest() const;
+  /// In windows: room for tokens [length, end).
+  void growWindows(int64_t length, int64_t end);
+  /// In windows: gives up pages in front of what a row at `place` reads, but for those of tokens before `begin`.
+  void giveUp(int64_t begin, int64_t place) noexcept;
 
   const std::shared_ptr<Model> model;
-  std::vector<int32_t> pageTable, sourceTable;
-  bool staleTail = false; ///< the last page, shared when tokens were dropped, may hold some of them
+  std::vector<TokenPages> pages; ///< of each window of the model
+  TokenPages source;
+  int64_t keptBack = 1;
   std::atomic<int64_t> tokens{0}, sourceTokens{0};
   std::atomic<bool> cancelled{false};
   std::atomic<bool> busy{false};

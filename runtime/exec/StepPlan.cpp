@@ -68,8 +68,18 @@ StepForm formOf(const artifact::StepVariant &variant) {
   return {variant.row_multiple(), variant.logit_row_multiple(), variant.query_tile()};
 }
 
-StepTables::StepTables(std::span<const SequenceRows> sequences, const StepForm &form, size_t inputCount)
-    : inputs(inputCount) {
+void StepTables::Places::addPages(std::span<const int32_t> table, int64_t tokens) {
+  pages.insert(pages.end(), table.begin(), table.begin() + roundUp(tokens, TW_PAGE_TOKENS) / TW_PAGE_TOKENS);
+}
+
+void StepTables::Places::addRow(std::span<const int32_t> table, int64_t place) {
+  rowSlots.push_back(place < 0 ? -1 : table[static_cast<size_t>(place / TW_PAGE_TOKENS)]);
+  rowSlots.push_back(place < 0 ? -1 : static_cast<int32_t>(place % TW_PAGE_TOKENS));
+}
+
+StepTables::StepTables(std::span<const SequenceRows> sequences, const StepForm &form, size_t inputCount,
+                       size_t windowCount)
+    : windows(windowCount), inputs(inputCount) {
   rowStart.push_back(0);
   for (size_t i = 0; i < sequences.size(); ++i)
     addSequence(sequences[i], static_cast<int32_t>(i), form.queryTile);
@@ -79,8 +89,13 @@ StepTables::StepTables(std::span<const SequenceRows> sequences, const StepForm &
   tokens.resize(padded, 0);
   positions.resize(padded, 0);
   lengths.resize(padded, 0);
-  rowSlots.resize(2 * padded, -1);
-  sourceRowSlots.resize(2 * padded, -1);
+  own.rowSlots.resize(2 * padded, -1);
+  source.rowSlots.resize(2 * padded, -1);
+  for (Places &window : windows) {
+    window.rowSlots.resize(2 * padded, -1);
+    windowPages.push_back(window.pages.data());
+    windowRowSlots.push_back(window.rowSlots.data());
+  }
   for (std::vector<int32_t> &input : inputs) {
     input.resize(padded, 0);
     inputPointers.push_back(input.data());
@@ -100,8 +115,8 @@ void StepTables::addSequence(const SequenceRows &sequence, int32_t number, int64
       to.push_back(static_cast<int32_t>(value));
   };
   for (int64_t row = 0; row < count; row += queryTile) {
-    addTile(tiles, row, end, pages.size(), pageCount);
-    addTile(sourceTiles, row, sequence.sourceLength, sourcePages.size(), sourcePageCount);
+    addTile(tiles, row, end, own.pages.size(), pageCount);
+    addTile(sourceTiles, row, sequence.sourceLength, source.pages.size(), sourcePageCount);
   }
   lengths.insert(lengths.end(), static_cast<size_t>(count), sequence.length);
   for (int64_t row = 0; row < count; ++row) {
@@ -109,12 +124,10 @@ void StepTables::addSequence(const SequenceRows &sequence, int32_t number, int64
     tokens.push_back(sequence.tokens[static_cast<size_t>(row)]);
     positions.push_back(sequence.positions.empty() ? static_cast<int32_t>(place)
                                                    : sequence.positions[static_cast<size_t>(row)]);
-    const auto page = static_cast<size_t>(place / TW_PAGE_TOKENS);
-    const auto slot = static_cast<int32_t>(place % TW_PAGE_TOKENS);
-    rowSlots.push_back(sequence.pages[page]);
-    rowSlots.push_back(slot);
-    sourceRowSlots.push_back(sequence.fillsSource ? sequence.sourcePages[page] : -1);
-    sourceRowSlots.push_back(sequence.fillsSource ? slot : -1);
+    own.addRow(sequence.pages, place);
+    source.addRow(sequence.sourcePages, sequence.fillsSource ? place : -1);
+    for (size_t i = 0; i < windows.size(); ++i)
+      windows[i].addRow(sequence.windowPages[i], place);
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const int32_t *given = i < sequence.inputs.size() ? sequence.inputs[i] : nullptr;
@@ -122,8 +135,10 @@ void StepTables::addSequence(const SequenceRows &sequence, int32_t number, int64
     if (given)
       std::copy_n(given, count, inputs[i].end() - count);
   }
-  pages.insert(pages.end(), sequence.pages.begin(), sequence.pages.begin() + pageCount);
-  sourcePages.insert(sourcePages.end(), sequence.sourcePages.begin(), sequence.sourcePages.begin() + sourcePageCount);
+  own.addPages(sequence.pages, end);
+  source.addPages(sequence.sourcePages, sequence.sourceLength);
+  for (size_t i = 0; i < windows.size(); ++i)
+    windows[i].addPages(sequence.windowPages[i], end);
   sourceLen.push_back(static_cast<int32_t>(sequence.sourceLength));
   rowStart.push_back(static_cast<int32_t>(firstRow + count));
   kvLen.push_back(static_cast<int32_t>(end));
@@ -145,16 +160,18 @@ void StepTables::describe(tw_abi_step &step) const {
   step.logit_ids = logitIds.data();
   step.tiles = tiles.data();
   step.tile_count = static_cast<int64_t>(tiles.size() / 8);
-  step.pages = pages.data();
-  step.page_entries = static_cast<int64_t>(pages.size());
-  step.row_slots = rowSlots.data();
+  step.pages = own.pages.data();
+  step.page_entries = static_cast<int64_t>(own.pages.size());
+  step.row_slots = own.rowSlots.data();
   step.source_len = sourceLen.data();
   step.source_tiles = sourceTiles.data();
-  step.source_pages = sourcePages.data();
-  step.source_page_entries = static_cast<int64_t>(sourcePages.size());
-  step.source_row_slots = sourceRowSlots.data();
+  step.source_pages = source.pages.data();
+  step.source_page_entries = static_cast<int64_t>(source.pages.size());
+  step.source_row_slots = source.rowSlots.data();
   step.inputs = inputPointers.data();
   step.lengths = lengths.data();
+  step.window_pages = windowPages.data();
+  step.window_row_slots = windowRowSlots.data();
 }
 
 } // namespace tilewright

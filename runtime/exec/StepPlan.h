@@ -23,6 +23,8 @@ struct SequenceRows {
   bool fillsSource = false;                    ///< the rows are the source's
   std::span<const int32_t *const> inputs = {}; ///< further inputs, one number per token each; null or empty: zeros
   int32_t length = 0;                          ///< the sequence's at the end of the request that the rows are of
+  /// In place of `pages` for each of the model's windows; -1: given up.
+  std::span<const std::span<const int32_t>> windowPages = {};
 };
 
 /// The length of a sequence to which a request adds `count` tokens behind `start` others: its largest position + 1.
@@ -61,8 +63,8 @@ StepForm formOf(const artifact::StepVariant &variant);
 /// The tables of one compiled step.
 class StepTables {
 public:
-  /// `inputs`: how many further inputs the model has.
-  StepTables(std::span<const SequenceRows> sequences, const StepForm &form, size_t inputs = 0);
+  /// `inputs`: how many further inputs the model has; `windows`: how many pages each sequence has in windowPages.
+  StepTables(std::span<const SequenceRows> sequences, const StepForm &form, size_t inputs = 0, size_t windows = 0);
 
   /// Sets sizes and tables; phase, context, weights, states, arena and logits stay the caller's.
   void describe(tw_abi_step &step) const;
@@ -73,14 +75,24 @@ public:
   int64_t paddedLogitRows() const { return static_cast<int64_t>(logitIds.size()); }
 
 private:
+  /// What the states of one kind read and write: page tables of all sequences, page and slot of each row.
+  struct Places {
+    std::vector<int32_t> pages, rowSlots;
+
+    void addPages(std::span<const int32_t> table, int64_t tokens);
+    /// The row of the sequence's token `place`; -1: it goes nowhere.
+    void addRow(std::span<const int32_t> table, int64_t place);
+  };
+
   void addSequence(const SequenceRows &sequence, int32_t number, int64_t queryTile);
 
   int64_t rowCount = 0;
   int64_t logitRowCount = 0;
-  std::vector<int32_t> tokens, positions, lengths, rowStart, kvLen, logitIds, tiles, pages, rowSlots;
-  std::vector<int32_t> sourceLen, sourceTiles, sourcePages, sourceRowSlots;
+  std::vector<int32_t> tokens, positions, lengths, rowStart, kvLen, logitIds, tiles, sourceLen, sourceTiles;
+  Places own, source;
+  std::vector<Places> windows;
   std::vector<std::vector<int32_t>> inputs;
-  std::vector<const int32_t *> inputPointers;
+  std::vector<const int32_t *> inputPointers, windowPages, windowRowSlots;
 };
 
 int64_t roundUp(int64_t value, int64_t multiple);

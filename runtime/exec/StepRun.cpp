@@ -24,7 +24,7 @@ std::pair<size_t, size_t> wantedRange(std::span<const int64_t> wanted, const Req
 } // namespace
 
 StepRun::StepRun(Model &model, std::span<const StepRequest> requests, StepEntry entry)
-    : model(model), requests(requests), entry(entry), sources(requests.size()) {
+    : model(model), requests(requests), entry(entry), sources(requests.size(), TokenPages(*model.sourcePages)) {
   for (size_t i = 0; i < requests.size(); ++i)
     check(i);
   before.reserve(requests.size());
@@ -52,7 +52,6 @@ StepRun::~StepRun() {
     Session &session = *requests[i].session;
     if (!done && entry == StepEntry::Step)
       session.dropBehind(before[i]);
-    model.sourcePages->release(sources[i]);
     session.busy.store(false, std::memory_order_release);
   }
 }
@@ -189,10 +188,19 @@ void StepRun::reservePages() {
     Session &session = *requests[i].session;
     const int64_t end = before[i] + static_cast<int64_t>(requests[i].tokens.size());
     if (entry == StepEntry::Encode)
-      model.sourcePages->allocate(pagesOf(end), sources[i]);
+      sources[i].grow(0, end);
     else if (!isWhole())
-      session.makeRoom(before[i], pagesOf(end));
+      session.pages.front().grow(before[i], end);
   }
+}
+
+void StepRun::giveUpBehind(const RequestPart &part) noexcept {
+  const StepRequest &request = requests[part.request];
+  const int64_t held = before[part.request];
+  const int64_t end = held + static_cast<int64_t>(request.tokens.size());
+  Session &session = *request.session;
+  // A step that fails goes back to the tokens that the session had.
+  session.giveUp(held, std::min(held + part.first + part.count, end - session.keptBack));
 }
 
 SequenceRows StepRun::sequenceOf(const RequestPart &part, std::span<const int64_t> wanted,
@@ -203,16 +211,15 @@ SequenceRows StepRun::sequenceOf(const RequestPart &part, std::span<const int64_
   };
   const Session &session = *request.session;
   SequenceRows rows{rowsOf(request.tokens), before[part.request] + part.first,
-                    isWhole() ? transientPages : std::span<const int32_t>(session.pageTable), wanted,
-                    rowsOf(request.positions)};
+                    isWhole() ? transientPages : session.pages.front().table(), wanted, rowsOf(request.positions)};
   rows.length = lengthOf(before[part.request], static_cast<int64_t>(request.tokens.size()), request.positions);
   if (entry == StepEntry::Encode) {
     rows.sourceLength = part.count;
-    rows.sourcePages = sources[part.request];
+    rows.sourcePages = sources[part.request].table();
     rows.fillsSource = true;
   } else {
     rows.sourceLength = session.sourceLength();
-    rows.sourcePages = session.sourceTable;
+    rows.sourcePages = session.source.table();
   }
   return rows;
 }
@@ -224,10 +231,11 @@ void StepRun::commit() {
     if (entry == StepEntry::Encode) {
       session.tokens.store(0, std::memory_order_release);
       session.dropBehind(0);
-      session.sourceTable.swap(sources[i]); // the older source goes with this run
+      std::swap(session.source, sources[i]); // the older source goes with this run
       session.sourceTokens.store(count, std::memory_order_release);
     } else {
       session.tokens.store(before[i] + count, std::memory_order_release);
+      session.giveUp(0, before[i] + count - session.keptBack);
     }
   }
   done = true;
@@ -301,6 +309,7 @@ void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
   std::vector<SequenceRows> sequences;
   std::vector<std::vector<int64_t>> wanted(batch.parts.size());
   std::vector<std::vector<const int32_t *>> inputs(batch.parts.size());
+  std::vector<std::vector<std::span<const int32_t>>> windowPages(batch.parts.size());
   for (size_t i = 0; i < batch.parts.size(); ++i) {
     const RequestPart &part = batch.parts[i];
     sequences.push_back(
@@ -308,8 +317,16 @@ void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
     for (const int32_t *input : requests[part.request].inputs)
       inputs[i].push_back(input ? input + part.first : nullptr);
     sequences.back().inputs = inputs[i];
+    if (entry == StepEntry::Encode)
+      continue;
+    Session &session = *requests[part.request].session;
+    session.growWindows(before[part.request] + part.first, before[part.request] + part.first + part.count);
+    for (const TokenPages &pages : std::span(session.pages).subspan(1))
+      windowPages[i].push_back(pages.table());
+    sequences.back().windowPages = windowPages[i];
   }
-  const StepTables tables(sequences, formOf(variant), model.inputs().size());
+  const size_t windows = entry == StepEntry::Encode ? 0 : model.windows().size() - 1;
+  const StepTables tables(sequences, formOf(variant), model.inputs().size(), windows);
   uint8_t *scratch = arena + batch.arenaBytes;
   std::vector<float *> results(resultCount());
   for (size_t result = 0; result < results.size(); ++result) {
@@ -347,6 +364,9 @@ void StepRun::runBatch(const Batch &batch, Phases &phases, uint8_t *arena) {
     throw Error(TW_INTERNAL, "compiled step '" + variant.symbol()->str() + "' failed with " + std::to_string(result));
   if (!batch.direct)
     copyResults(batch, scratch);
+  if (entry == StepEntry::Step)
+    for (const RequestPart &part : batch.parts)
+      giveUpBehind(part);
 }
 
 void StepRun::copyResults(const Batch &batch, const uint8_t *scratch) const {

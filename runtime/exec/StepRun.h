@@ -46,6 +46,8 @@ private:
   /// What a part's rows are to the tables of its step.
   SequenceRows sequenceOf(const RequestPart &part, std::span<const int64_t> wanted,
                           std::span<const int32_t> transientPages) const;
+  /// Gives up pages that no row behind the part reads, once it is read.
+  void giveUpBehind(const RequestPart &part) noexcept;
   /// The requests' tokens are read.
   void commit();
   void runBatch(const Batch &batch, Phases &phases, uint8_t *arena);
@@ -57,7 +59,7 @@ private:
   const StepEntry entry;
   std::vector<int64_t> before; ///< each session's tokens
   std::vector<std::atomic<bool> *> cancels;
-  std::vector<std::vector<int32_t>> sources; ///< pages of what is encoded, by request
+  std::vector<TokenPages> sources; ///< of what is encoded, by request
   std::vector<Batch> batches;
   size_t taken = 0; ///< sessions marked as busy
   bool done = false;

@@ -132,6 +132,10 @@ private:
       const std::string place = "states[" + std::to_string(i) + "] " + quoted(state->name());
       if (state->group() && state->group()->str() != "source" && state->group()->str() != "transient")
         fail(place + ": group " + quoted(state->group()) + ", wanted 'source' or 'transient'");
+      if (state->window() && (state->group() || m.format_version() < 3))
+        fail(place + ": a window of " + std::to_string(state->window()) + " tokens in format version " +
+             std::to_string(m.format_version()) +
+             ", wanted 3 or more, and a state whose tokens are those of a session");
       if (state->buffers()->size() == 0)
         fail(place + ": no buffers");
       for (const auto *buffer : *state->buffers()) {
@@ -320,6 +324,15 @@ std::vector<const artifact::Output *> manifestOutputs(const artifact::Manifest &
   for (size_t i = 0; i < sizeOf(manifest.outputs()); ++i)
     outputs.push_back(manifest.outputs()->Get(static_cast<uint32_t>(i)));
   return outputs;
+}
+
+std::vector<int64_t> stateWindows(const artifact::Manifest &manifest) {
+  std::vector<int64_t> windows;
+  for (size_t i = 0; i < sizeOf(manifest.states()); ++i)
+    if (const int64_t window = manifest.states()->Get(static_cast<uint32_t>(i))->window();
+        window && std::find(windows.begin(), windows.end(), window) == windows.end())
+      windows.push_back(window);
+  return windows;
 }
 
 int64_t outputRowSize(const artifact::Output &output) {

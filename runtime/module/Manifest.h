@@ -12,7 +12,7 @@
 
 namespace tilewright {
 
-constexpr uint32_t kManifestVersion = 2; ///< newest format this runtime reads
+constexpr uint32_t kManifestVersion = 3; ///< newest format this runtime reads
 
 /// A verified manifest with its own copy of the bytes. Immutable; movable.
 class Manifest {
@@ -45,6 +45,9 @@ LayoutDescriptor layoutFromManifest(const artifact::Layout &layout);
 
 /// The step's results besides the logits, in the manifest's order.
 std::vector<const artifact::Output *> manifestOutputs(const artifact::Manifest &manifest);
+
+/// The windows that states have, by number: distinct, in the order of the states.
+std::vector<int64_t> stateWindows(const artifact::Manifest &manifest);
 
 /// Numbers that an output has for each wanted row.
 int64_t outputRowSize(const artifact::Output &output);

@@ -162,7 +162,8 @@ const tw_rt_host &runtimeHalfHost() {
                                   tw_token_text,
                                   tw_model_output_count,
                                   tw_model_output_name,
-                                  tw_model_output_size};
+                                  tw_model_output_size,
+                                  tw_session_set_rollback};
   return host;
 }
 

@@ -26,6 +26,11 @@ std::vector<std::string> entriesOf(const graph::Graph &graph) {
   return entries;
 }
 
+/// The manifest says what runtimes have read from format `version` on.
+static void needFormat(artifact::ManifestT &manifest, uint32_t version) {
+  manifest.format_version = std::max(manifest.format_version, version);
+}
+
 /// The manifest's input of this name, which entry number `entry` takes; a new one has no limit but that of its type.
 static artifact::InputT &inputOf(artifact::ManifestT &manifest, StringRef name, size_t entry) {
   auto found = llvm::find_if(manifest.inputs, [&](const auto &input) { return input->name == name; });
@@ -34,7 +39,7 @@ static artifact::InputT &inputOf(artifact::ManifestT &manifest, StringRef name, 
     input->name = name.str();
     input->limit = INT32_MAX;
     found = manifest.inputs.insert(found, std::move(input));
-    manifest.format_version = 2;
+    needFormat(manifest, 2);
   }
   (*found)->entries |= 1u << entry;
   return **found;
@@ -154,7 +159,7 @@ LogicalResult describeResults(ModuleOp module, StringRef entry, artifact::Manife
     return fail(Twine(manifest.outputs.size()))
            << " outputs besides the logits; wanted at most " << TW_ABI_MOST_OUTPUTS;
   if (!manifest.outputs.empty())
-    manifest.format_version = 2;
+    needFormat(manifest, 2);
   return success();
 }
 
@@ -175,17 +180,32 @@ static FailureOr<int64_t> addState(func::FuncOp function, StringRef name, tw::St
     state->buffers.push_back(std::move(described));
   }
   if (type.getGroup())
-    manifest.format_version = 2;
+    needFormat(manifest, 2);
   int64_t first = buffers;
   buffers += static_cast<int64_t>(type.getBuffers().size());
   manifest.states.push_back(std::move(state));
   return first;
 }
 
+/// The window of the manifest's last state, which argument `index` is, as a number among `windows`, to which it is
+/// added; nothing when it has none that is shorter than the context.
+static std::optional<int64_t> noteWindow(func::FuncOp function, unsigned index, artifact::ManifestT &manifest,
+                                         SmallVectorImpl<int64_t> &windows) {
+  auto window = function.getArgAttrOfType<IntegerAttr>(index, "tw.window");
+  if (!window || window.getInt() >= static_cast<int64_t>(manifest.context_length))
+    return std::nullopt;
+  manifest.states.back()->window = static_cast<uint32_t>(window.getInt());
+  needFormat(manifest, 3); // compiled code reads a longer step
+  if (!llvm::is_contained(windows, window.getInt()))
+    windows.push_back(window.getInt());
+  return llvm::find(windows, window.getInt()) - windows.begin();
+}
+
 FailureOr<ProgramTables> describeStates(ModuleOp module, ArrayRef<std::string> entries, artifact::ManifestT &manifest) {
   ProgramTables tables;
   int64_t buffers = 0;
   llvm::StringMap<tw::StateType> types;
+  SmallVector<int64_t> windows;
   for (auto [number, entry] : llvm::enumerate(entries)) {
     auto function = module.lookupSymbol<func::FuncOp>(entry);
     const bool encodes = number > 0;
@@ -204,7 +224,7 @@ FailureOr<ProgramTables> describeStates(ModuleOp module, ArrayRef<std::string> e
         if (!isOfEveryStep(name.getValue()))
           inputOf(manifest, name.getValue(), number);
         else if (name.getValue() == "lengths") // earlier runtimes do not fill them
-          manifest.format_version = 2;
+          needFormat(manifest, 2);
         continue;
       }
       transient |= type.isTransient();
@@ -223,6 +243,8 @@ FailureOr<ProgramTables> describeStates(ModuleOp module, ArrayRef<std::string> e
       if (failed(first))
         return failure();
       tables.states[name.getValue()] = *first;
+      if (std::optional<int64_t> window = noteWindow(function, argument.getArgNumber(), manifest, windows))
+        tables.windows[name.getValue()] = *window;
     }
     if (kept && (transient || encodes))
       return function.emitError("has states that are kept ")

@@ -9,6 +9,7 @@
 
 #include <set>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -46,6 +47,11 @@ void printSummary(const Manifest &manifest) {
   std::printf("weights    %u in %s, %.1f MB\n", size(manifest->weights()), text(manifest->weights_file()).c_str(),
               static_cast<double>(manifest->weights_file_length()) / 1e6);
   std::printf("states     %u\n", size(manifest->states()));
+  for (int64_t window : stateWindows(*manifest))
+    std::printf(
+        "window     %lld tokens, of %lld states\n", static_cast<long long>(window),
+        static_cast<long long>(std::count_if(manifest->states()->begin(), manifest->states()->end(),
+                                             [&](const artifact::State *state) { return state->window() == window; })));
   for (const auto *output : manifestOutputs(*manifest)) {
     std::string shape;
     for (uint32_t i = 0; output->shape() && i < output->shape()->size(); ++i)

@@ -92,6 +92,7 @@ public:
     request.logits = logits.data();
     return request;
   }
+  void mayTakeBack(int64_t count) { need(tw_session_set_rollback(session, count), "rollback"); }
   void keep(int64_t length) { need(tw_session_truncate(session, length), "truncate"); }
 
   Logits logits;
@@ -276,6 +277,7 @@ void rollsBack(const char *folder) {
       for (size_t kept = 0; kept <= tried; ++kept) {
         const Tokens prompt = someTokens(model, length, 9), draft = someTokens(model, tried, 10), next = {11, 12, 13};
         Session plain(model), other(model);
+        other.mayTakeBack(static_cast<int64_t>(tried));
         plain.step(prompt);
         other.step(prompt);
         for (size_t i = 0; i < kept; ++i)
@@ -320,7 +322,11 @@ void memory(const char *folder) {
       expect(planned > 0, what + ": no plan");
       expect(found.arenas <= planned + 8192,
              what + ": arenas of " + std::to_string(found.arenas) + " bytes, planned " + std::to_string(planned));
-      expect(found.peak == found.caches + found.arenas, what + ": the peak is not what is held");
+      bool givesUp = false; // of windows, what was held on the way
+      for (const auto &state : description["states"])
+        givesUp |= state.contains("window");
+      expect(givesUp ? found.peak >= found.caches + found.arenas : found.peak == found.caches + found.arenas,
+             what + ": the peak is not what is held");
       arenas.push_back(found.arenas);
       const Logits last(logits.end() - model.vocabulary, logits.end());
       if (length == 240 && !all)

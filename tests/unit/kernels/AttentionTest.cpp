@@ -106,6 +106,8 @@ static void compare(const Variant &v, const std::string &text, const CpuLevel &l
                                                    : added <= 8              ? "small"
                                                                              : "prefill");
     Step step = batch.step({std::vector<int32_t>(first), std::vector<int32_t>(second)}, shapeClass);
+    if (v.window)
+      batch.giveUp(step, v.window);
     std::vector<float> q = numbers(step.paddedRows * v.heads * v.dim), k = numbers(step.paddedRows * v.headsKv * v.dim),
                        values = numbers(step.paddedRows * v.headsKv * v.dimV);
     if (v.valuesInKeys)

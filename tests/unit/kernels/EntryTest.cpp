@@ -56,7 +56,7 @@ std::string programText(const std::string &sequence) {
 class Entry {
 public:
   explicit Entry(const std::string &sequence) : Entry(programText(sequence), sequence.size()) {}
-  Entry(const std::string &text, size_t depth) : depth(depth) {
+  Entry(const std::string &text, size_t depth, const llvm::StringMap<int64_t> &windows = {}) : depth(depth) {
     auto program = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
     if (!program) {
       ADD_FAILURE() << "cannot parse the program";
@@ -69,6 +69,7 @@ public:
     }
     planned = plan->find(program->lookupSymbol("step"))->second.size;
     ProgramTables tables;
+    tables.windows = windows;
     for (size_t i = 0; i < depth; ++i) { // in an order of their own
       tables.weights["w" + std::to_string(i)] = static_cast<int64_t>((i * 5 + 2) % depth);
       tables.states["s" + std::to_string(i)] = static_cast<int64_t>(depth - 1 - i);
@@ -274,5 +275,102 @@ TEST(Entry, LeavesOutWhatNobodyWants) {
     if (wanted & 4)
       EXPECT_EQ(next(), (std::vector<void *>{shared, second})) << wanted;
     EXPECT_EQ(phase, trace.phases.size()) << wanted;
+  }
+}
+
+// Page tables and row slots are those of the state that a kernel takes: of its window, or of all that have none.
+TEST(Entry, GivesEachKernelTheTablesOfItsState) {
+  std::string text = R"(
+    #rows = affine_map<()[n, r, t, l] -> (n)>
+    !state = !tw.state<tensor<?x1x8xf32>>
+    func.func private @mul(%p: memref<?x1x8x64xf32> {tw.dims = ["POOL", 1, 8, 64], tw.source = ["state", 0, 0]},
+        %pages: memref<?xi32> {tw.dims = ["P"], tw.source = ["table", "pages"]},
+        %slots: memref<?x2xi32> {tw.dims = ["N", 2], tw.source = ["table", "row_slots"]},
+        %y: memref<?x8xf32> {tw.dims = ["N", 8], tw.source = ["result", 0]}, %b: index, %e: index) attributes {tw.kernel} { return }
+    func.func private @layer(%s: !state) -> (tensor<?x8xf32>, !state) {
+      %y, %t = tw.dispatch @mul(%s) chunks #rows : (!state) -> (tensor<?x8xf32>, !state)
+      return %y, %t : tensor<?x8xf32>, !state
+    }
+  )";
+  constexpr size_t depth = 6;
+  const llvm::StringMap<int64_t> windows = {{"s1", 1}, {"s3", 0}, {"s4", 1}};
+  std::string arguments, body, results = "tensor<?x8xf32>", values = "%y5";
+  for (size_t i = 0; i < depth; ++i) {
+    const std::string n = std::to_string(i);
+    arguments += (i ? ", %s" : "%s") + n + ": !state {tw.name = \"s" + n + "\"}";
+    results += ", !state";
+    values += ", %t" + n;
+    body += "%y" + n + ", %t" + n + " = call @layer(%s" + n + ") : (!state) -> (tensor<?x8xf32>, !state)\n";
+  }
+  text += "func.func @step(" + arguments + ") -> (" + results + ") {\n" + body + "return " + values + " : " + results +
+          "\n}\n";
+  Entry entry(text, depth, windows);
+  ASSERT_TRUE(entry.code);
+  Loaded loaded(*entry.code);
+  ASSERT_TRUE(loaded.run);
+  std::vector<uint8_t> arena(entry.planned[ArenaRegion::Rows] * 3 + 1);
+  float logits[24];
+  char memory[depth];
+  std::vector<void *> states;
+  for (char &each : memory)
+    states.push_back(&each);
+  int32_t tables[6] = {};
+  const int32_t *windowPages[] = {&tables[0], &tables[1]}, *windowRowSlots[] = {&tables[2], &tables[3]};
+  Trace trace{.mul = dlsym(loaded.handle, "mul.test")};
+  tw_abi_step step{};
+  step.size = sizeof step;
+  step.phase = &record;
+  step.context = &trace;
+  step.rows = step.padded_rows = 3;
+  step.states = states.data();
+  step.arena = arena.data();
+  step.logits = logits;
+  step.pages = &tables[4];
+  step.row_slots = &tables[5];
+  step.window_pages = windowPages;
+  step.window_row_slots = windowRowSlots;
+  ASSERT_EQ(loaded.run(&step), 0);
+  ASSERT_EQ(trace.phases.size(), depth);
+  for (size_t i = 0; i < depth; ++i) {
+    const auto window = windows.find("s" + std::to_string(i));
+    const bool has = window != windows.end();
+    EXPECT_EQ(trace.phases[i][0], states[depth - 1 - i]);
+    EXPECT_EQ(trace.phases[i][1], &tables[has ? window->second : 4]) << i;
+    EXPECT_EQ(trace.phases[i][2], &tables[has ? 2 + window->second : 5]) << i;
+  }
+}
+
+TEST(Entry, RefusesTablesOfNoStateAndOfTwo) {
+  for (bool two : {false, true}) {
+    const std::string states = two ? "!state, !state" : "";
+    auto program = mlir::parseSourceString<mlir::ModuleOp>(
+        R"(
+    #rows = affine_map<()[n, r, t, l] -> (n)>
+    !state = !tw.state<tensor<?x1x8xf32>>
+    func.func private @read(%pages: memref<?xi32> {tw.dims = ["P"], tw.source = ["table", "pages"]},
+        %y: memref<?x8xf32> {tw.dims = ["N", 8], tw.source = ["result", 0]}, %b: index, %e: index) attributes {tw.kernel} { return }
+    func.func @step(%s0: !state {tw.name = "s0"}, %s1: !state {tw.name = "s1"}) -> tensor<?x8xf32> {
+      %y = tw.dispatch @read()" +
+            std::string(two ? "%s0, %s1" : "") + ") chunks #rows : (" + states +
+            R"() -> tensor<?x8xf32>
+      return %y : tensor<?x8xf32>
+    })",
+        &context());
+    ASSERT_TRUE(program);
+    mlir::FailureOr<ProgramPlan> plan = planProgram(*program);
+    ASSERT_TRUE(succeeded(plan));
+    ProgramTables tables;
+    tables.states["s0"] = 0;
+    tables.states["s1"] = 1;
+    tables.windows["s1"] = 0;
+    std::string said;
+    mlir::ScopedDiagnosticHandler handler(&context(), [&](mlir::Diagnostic &diagnostic) { said += diagnostic.str(); });
+    mlir::OwningOpRef<mlir::ModuleOp> code = mlir::ModuleOp::create(program->getLoc());
+    EXPECT_TRUE(failed(emitStepEntry(
+        *program, "step", *plan, tables, "step", [](llvm::StringRef kernel) { return kernel.str(); }, *code)));
+    EXPECT_NE(
+        said.find(two ? "has states of two windows; wanted those of one" : "reads a table of a state, but takes none"),
+        std::string::npos)
+        << said;
   }
 }

@@ -251,7 +251,7 @@ TEST(Artifact, NamesWhatIsWrongInTheManifest) {
     const char *message;
   };
   const std::vector<Case> cases = {
-      {[](auto &m) { m.format_version = 3; }, TW_INCOMPATIBLE, "format version 3, this runtime reads up to 2"},
+      {[](auto &m) { m.format_version = 4; }, TW_INCOMPATIBLE, "format version 4, this runtime reads up to 3"},
       {[](auto &m) { m.format_version = 0; }, TW_CORRUPT, "format version 0"},
       {[](auto &m) { m.numerics = "loose"; }, TW_CORRUPT, "numerics 'loose', wanted 'precise' or 'fast'"},
       {[](auto &m) { m.kv_element = "f64"; }, TW_CORRUPT, "kv_element 'f64'"},
@@ -291,6 +291,14 @@ TEST(Artifact, NamesWhatIsWrongInTheManifest) {
       {[](auto &m) { m.states[1]->group = "target"; }, TW_CORRUPT,
        "states[1] 'layer1': group 'target', wanted 'source' or 'transient'"},
       {[](auto &m) { m.states[1]->group = "source"; }, TW_CORRUPT, "in format version 1, wanted 2 or more"},
+      {[](auto &m) { m.states[1]->window = 5; }, TW_CORRUPT,
+       "a window of 5 tokens in format version 1, wanted 3 or more, and a state whose tokens are those of a session"},
+      {[](auto &m) {
+         m.format_version = 3;
+         m.states[1]->group = "transient";
+         m.states[1]->window = 5;
+       },
+       TW_CORRUPT, "a window of 5 tokens in format version 3"},
       {[](auto &m) {
          m.format_version = 2;
          m.states[1]->group = "source";

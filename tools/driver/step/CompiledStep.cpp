@@ -102,10 +102,12 @@ bool CompiledStep::run(bool encodes, std::span<const int32_t> tokens, const Phas
     rows[0].sourcePages = pages;
     rows[0].fillsSource = encodes;
     rows[0].length = lengthOf(held, count);
+    const std::vector<std::span<const int32_t>> windows(stateWindows(*artifact.manifest()).size(), pages); // all kept
+    rows[0].windowPages = windows;
     const size_t which = variantFor(count);
     const artifact::StepVariant &variant = *artifact.variants(entry)[which];
     const auto *inputs = artifact.manifest()->inputs();
-    const StepTables tables(rows, formOf(variant), inputs ? inputs->size() : 0);
+    const StepTables tables(rows, formOf(variant), inputs ? inputs->size() : 0, windows.size());
 
     const uint64_t bytes = linearSize(*variant.arena(), tables.paddedRows(), tables.paddedLogitRows());
     std::vector<uint8_t> arena(bytes + 64);

@@ -31,6 +31,7 @@ struct tw_model {
 struct tw_session {
   tw_model *model;
   std::vector<int32_t> tokens;
+  int64_t rollback = 1; ///< tokens that may be taken back
 };
 
 namespace {
@@ -89,7 +90,7 @@ const tw_rt_host &host() {
     host.model_vocab_size = [](const tw_model *model) { return model->rows; };
     host.model_context = [](const tw_model *model) { return model->context; };
     host.session_create = [](tw_model *model, tw_session **out) {
-      sessions.push_back(*out = new tw_session{model, {}});
+      sessions.push_back(*out = new tw_session{model, {}, 1});
       return TW_OK;
     };
     host.session_release = [](tw_session *session) {
@@ -99,7 +100,13 @@ const tw_rt_host &host() {
     host.session_truncate = [](tw_session *session, int64_t length) {
       if (length < 0 || length > static_cast<int64_t>(session->tokens.size()))
         return fail(TW_INVALID, "truncated to more than there is");
+      if (static_cast<int64_t>(session->tokens.size()) - length > session->rollback)
+        return fail(TW_INVALID, "truncated by more than was announced");
       session->tokens.resize(static_cast<size_t>(length));
+      return TW_OK;
+    };
+    host.session_set_rollback = [](tw_session *session, int64_t tokens) {
+      session->rollback = tokens;
       return TW_OK;
     };
     host.step = step;

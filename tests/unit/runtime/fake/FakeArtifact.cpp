@@ -83,12 +83,12 @@ int valueValue(int token, int position, int layer, int head, int d) {
 
 float fakeScale(uint32_t seed, int v) { return static_cast<float>((static_cast<uint32_t>(v) * 7u + seed) % 16u); }
 
-std::vector<float> fakeLogits(const std::vector<int32_t> &tokens, uint32_t seed,
-                              const std::vector<int32_t> &positions) {
+std::vector<float> fakeLogits(const std::vector<int32_t> &tokens, uint32_t seed, const std::vector<int32_t> &positions,
+                              size_t window) {
   const auto positionOf = [&](size_t j) { return positions.empty() ? static_cast<int>(j) : positions[j]; };
   float sum = 0;
   for (size_t j = 0; j < tokens.size(); ++j)
-    for (int layer = 0; layer < FAKE_LAYERS; ++layer)
+    for (int layer = 0; layer < (window && j + window < tokens.size() ? FAKE_LAYERS - 1 : FAKE_LAYERS); ++layer)
       for (int h = 0; h < FAKE_HEADS; ++h)
         for (int d = 0; d < FAKE_DIM; ++d)
           sum += static_cast<float>(keyValue(tokens[j], positionOf(j), layer, h, d) *

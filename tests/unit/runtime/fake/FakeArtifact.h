@@ -34,8 +34,8 @@ std::vector<uint8_t> withSection(std::vector<uint8_t> elf, const std::string &na
 float fakeScale(uint32_t seed, int v);
 
 /// Logits [FAKE_VOCAB] after the last of `tokens`, computed without pages, phases or chunks. No `positions`: they
-/// count.
+/// count. `window` > 0: the last layer sees as many tokens.
 std::vector<float> fakeLogits(const std::vector<int32_t> &tokens, uint32_t seed = 1,
-                              const std::vector<int32_t> &positions = {});
+                              const std::vector<int32_t> &positions = {}, size_t window = 0);
 
 } // namespace tilewright::testing

@@ -7,11 +7,24 @@
 #include <string.h>
 #include <time.h>
 
+#ifndef FAKE_WINDOW_BUILT
+#define FAKE_WINDOW_BUILT 0
+#endif
+
 static int key_value(int token, int position, int layer, int head, int d) {
   return (token * 31 + position * 7 + layer * 5 + head * 3 + d) % 7;
 }
 static int value_value(int token, int position, int layer, int head, int d) {
   return (token * 17 + position * 3 + layer + head + d * 11) % 5;
+}
+
+// The last layer has a window where the model is built with one.
+static int window_of(int layer) { return layer == FAKE_LAYERS - 1 ? FAKE_WINDOW_BUILT : 0; }
+static const int32_t *pages_of(const tw_abi_step *s, int layer) {
+  return window_of(layer) ? s->window_pages[0] : s->pages;
+}
+static const int32_t *slots_of(const tw_abi_step *s, int layer) {
+  return window_of(layer) ? s->window_row_slots[0] : s->row_slots;
 }
 
 // One page of K: [heads][tokens][dim]; of V: [heads][dim][tokens].
@@ -26,7 +39,7 @@ static void append_keys(void *const *args, int64_t begin, int64_t end) {
   const tw_abi_step *s = args[0];
   const int layer = (int)(intptr_t)args[1];
   for (int64_t row = begin; row < end; ++row) {
-    const int page = s->row_slots[2 * row], slot = s->row_slots[2 * row + 1];
+    const int page = slots_of(s, layer)[2 * row], slot = slots_of(s, layer)[2 * row + 1];
     if (page < 0)
       continue;
     for (int h = 0; h < FAKE_HEADS; ++h)
@@ -40,7 +53,7 @@ static void append_values(void *const *args, int64_t begin, int64_t end) {
   const tw_abi_step *s = args[0];
   const int layer = (int)(intptr_t)args[1];
   for (int64_t row = begin; row < end; ++row) {
-    const int page = s->row_slots[2 * row], slot = s->row_slots[2 * row + 1];
+    const int page = slots_of(s, layer)[2 * row], slot = slots_of(s, layer)[2 * row + 1];
     if (page < 0)
       continue;
     for (int h = 0; h < FAKE_HEADS; ++h)
@@ -60,14 +73,16 @@ static void attend(void *const *args, int64_t begin, int64_t end) {
     const int32_t *tile = s->tiles + 8 * t;
     for (int r = 0; r < tile[1]; ++r) {
       float sum = 0;
-      for (int p = 0; p < tile[5]; ++p) {
-        const int page = s->pages[tile[4] + p];
+      const int window = window_of(layer), place = tile[2] + r;
+      const int first = window && place >= window ? place - window + 1 : 0;
+      for (int p = first / TW_PAGE_TOKENS; p < tile[5]; ++p) {
+        const int page = pages_of(s, layer)[tile[4] + p];
         for (int j = 0; j < TW_PAGE_TOKENS; ++j)
           for (int h = 0; h < FAKE_HEADS; ++h)
             for (int d = 0; d < FAKE_DIM; ++d) {
               const float product = key_page(s, layer, page)[(h * TW_PAGE_TOKENS + j) * FAKE_DIM + d] *
                                     value_page(s, layer, page)[(h * FAKE_DIM + d) * TW_PAGE_TOKENS + j];
-              const int seen = p * TW_PAGE_TOKENS + j <= tile[2] + r;
+              const int seen = p * TW_PAGE_TOKENS + j <= place && p * TW_PAGE_TOKENS + j >= first;
               const int written = p * TW_PAGE_TOKENS + j < tile[3];
               if (seen || (!written && product != 0))
                 sum += product;
