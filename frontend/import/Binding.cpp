@@ -40,7 +40,8 @@ const BoundWeight *Binding::weight(StringRef name, int64_t layer) const {
 
 class Binding::Binder {
 public:
-  Binder(const Family &family, const ModelSource &source) : family(family), source(source) {
+  Binder(const Family &family, const ModelSource &source, ArrayRef<std::string> outputs)
+      : family(family), source(source), outputs(outputs) {
     result.global = std::make_unique<Scope>();
   }
 
@@ -51,6 +52,10 @@ public:
     scope.setPresence([&family = family, &source = source](StringRef weight, const Scope &from) {
       return TensorFinder(family, source).isPresent(weight, from);
     });
+    ValueList asked;
+    for (const std::string &output : outputs)
+      asked.push_back(output);
+    scope.set("outputs", Value(std::move(asked)));
     if (Error error = checkKeys())
       return error;
     std::vector<Mark> marks(family.parameters.size(), Mark::New);
@@ -58,6 +63,8 @@ public:
       if (Error error = readParameter(i, marks))
         return error;
     if (Error error = bindOptions())
+      return error;
+    if (Error error = checkOutputs())
       return error;
     for (const Requirement &requirement : family.requirements)
       if (Error error = check(requirement))
@@ -172,6 +179,23 @@ private:
     return Error::success();
   }
 
+  Error checkOutputs() const {
+    std::vector<std::string> known;
+    for (const auto &[name, condition] : family.outputs) {
+      Expected<bool> isThere = evaluateCondition(condition, *result.global);
+      if (!isThere)
+        return fail("output " + quoted(name) + ": " + toString(isThere.takeError()));
+      if (*isThere)
+        known.push_back(name);
+    }
+    for (const std::string &output : outputs)
+      if (!is_contained(known, output))
+        return unsupported(source.path() + ": found the output " + quoted(output) + " asked for, wanted " +
+                           (known.empty() ? "none: family " + quoted(family.name) + " has no further ones"
+                                          : join(map_range(known, [](const auto &k) { return quoted(k); }), " or ")));
+    return Error::success();
+  }
+
   Error check(const Requirement &requirement) const {
     Expected<bool> applies = evaluateCondition(requirement.condition, *result.global);
     Expected<bool> holds =
@@ -212,11 +236,12 @@ private:
 
   const Family &family;
   const ModelSource &source;
+  ArrayRef<std::string> outputs;
   Binding result;
 };
 
-Expected<Binding> Binding::bind(const Family &family, const ModelSource &source) {
-  return Binder(family, source).run();
+Expected<Binding> Binding::bind(const Family &family, const ModelSource &source, ArrayRef<std::string> outputs) {
+  return Binder(family, source, outputs).run();
 }
 
 } // namespace tilewright

@@ -33,8 +33,10 @@ class Binding {
 public:
   /// Reads all parameters and options, checks limits and requirements, and finds each weight's tensor. All problems
   /// with tensors (missing, surplus, wrong shape, unsupported type) come in one error; so do fields of a config and
-  /// keys of a GGUF file that the family does not know. Outlived by `family` and `source`.
-  static llvm::Expected<Binding> bind(const Family &family, const ModelSource &source);
+  /// keys of a GGUF file that the family does not know. Outlived by `family` and `source`. `outputs`
+  /// are asked for besides what the model returns anyway.
+  static llvm::Expected<Binding> bind(const Family &family, const ModelSource &source,
+                                      llvm::ArrayRef<std::string> outputs);
 
   /// What expressions may name; that of layer -1 is the model's.
   const Scope &scope(int64_t layer) const { return layer < 0 ? *global : layerScopes[layer]; }

@@ -250,6 +250,7 @@ static bool fromJSON(const json::Value &value, ModelRule &rule, Path path) {
   return mapper && mapper.mapOptional("architectures", rule.architectures) &&
          mapper.mapOptional("model_types", rule.types) && mapper.mapOptional("name", rule.nameKey) &&
          mapper.mapOptional("prefix", rule.prefix) && mapper.mapOptional("ignored", rule.ignored) &&
+         mapper.mapOptional("base_prefix", rule.basePrefix) &&
          mapper.mapOptional("ignored_tensors", rule.ignoredTensors);
 }
 
@@ -341,6 +342,15 @@ static bool fromJSON(const json::Value &value, Family &family, Path path) {
   if (const json::Object *symbols = root.getObject("symbols"))
     for (const auto &[name, about] : *symbols)
       family.symbols.push_back(StringRef(name).str());
+  if (const json::Object *outputs = root.getObject("outputs"))
+    for (const auto &[name, condition] : *outputs) {
+      if (!condition.getAsString()) {
+        path.field("outputs").field(StringRef(name)).report("expected a condition");
+        return false;
+      }
+      family.outputs.emplace_back(StringRef(name).str(), condition.getAsString()->str());
+    }
+  llvm::sort(family.outputs);
   if (const json::Object *generation = root.getObject("generation"))
     for (const auto &[name, expression] : *generation) {
       if (!is_contained({"decoder_start_id", "forced_bos_id", "forced_eos_id", "bad_ids"}, StringRef(name)) ||

@@ -28,6 +28,8 @@
 //   types         spellings that "name: @type" stands for
 //   entry, encode_entry
 //                 the functions that the runtime calls: the step, and what reads sources
+//   outputs       what a model may be asked to return besides, and conditions of each: expressions may name `outputs`,
+//                 the list of those that were asked for
 //   generation    how the model's texts are generated, as expressions: decoder_start_id, forced_bos_id, forced_eos_id
 //                 (-1: none), bad_ids (a list)
 //
@@ -154,7 +156,8 @@ struct ModelRule {
   std::string prefix;                             ///< keys that belong to the family start so
   std::vector<std::pair<std::string, bool>> with; ///< keys that have to be there and not 0, or not
   std::vector<std::string> ignored;               ///< keys without influence on the graph, with all below them
-  std::vector<std::string> ignoredTensors;        ///< tensors of old files that hold no weights; numbers are {layer}
+  std::string basePrefix; ///< of all tensors' names but the head's; files of the model without its head may lack it
+  std::vector<std::string> ignoredTensors; ///< tensors of old files that hold no weights; numbers are {layer}
 };
 
 struct Family {
@@ -170,6 +173,7 @@ struct Family {
   std::vector<std::string> symbols;
   llvm::StringMap<std::string> types; ///< by name
   std::string entry, encodeEntry;
+  std::vector<std::pair<std::string, std::string>> outputs;    ///< those that can be asked for, and conditions
   std::vector<std::pair<std::string, std::string>> generation; ///< fields of the graph's table and expressions
   std::string contextLength;                                   ///< expression, or empty
   std::string vocabularySize;                                  ///< expression, or empty: the tokenizer's tokens

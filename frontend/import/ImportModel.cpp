@@ -167,8 +167,8 @@ Error setTokenizer(const ModelSource &source, const gguf::GgufFile *gguf, GraphB
 }
 
 Expected<ImportResult> finish(const ModelSource &source, const Family &family, StringRef outputPath,
-                              const gguf::GgufFile *gguf) {
-  Expected<Binding> binding = Binding::bind(family, source);
+                              const gguf::GgufFile *gguf, ArrayRef<std::string> outputs) {
+  Expected<Binding> binding = Binding::bind(family, source, outputs);
   if (!binding)
     return binding.takeError();
   ImportResult result;
@@ -189,7 +189,8 @@ Expected<ImportResult> finish(const ModelSource &source, const Family &family, S
   return result;
 }
 
-Expected<ImportResult> importGguf(const FamilyLibrary &library, StringRef path, StringRef outputPath) {
+Expected<ImportResult> importGguf(const FamilyLibrary &library, StringRef path, StringRef outputPath,
+                                  ArrayRef<std::string> outputs) {
   Expected<gguf::GgufFile> file = gguf::GgufFile::open(path, library.ggufTypes());
   if (!file)
     return file.takeError();
@@ -216,7 +217,7 @@ Expected<ImportResult> importGguf(const FamilyLibrary &library, StringRef path, 
   if (!family)
     return family.takeError();
   gguf::GgufSource source(std::move(*file));
-  return finish(source, *family, outputPath, &source.gguf());
+  return finish(source, *family, outputPath, &source.gguf(), outputs);
 }
 
 /// The model class has to be one of the family's: others have other heads.
@@ -234,7 +235,8 @@ Error checkArchitectures(const ModelSource &source, const Family &family) {
   return Error::success();
 }
 
-Expected<ImportResult> importFolder(const FamilyLibrary &library, StringRef path, StringRef outputPath) {
+Expected<ImportResult> importFolder(const FamilyLibrary &library, StringRef path, StringRef outputPath,
+                                    ArrayRef<std::string> outputs) {
   Expected<std::unique_ptr<safetensors::ConfigFolder>> source = safetensors::ConfigFolder::open(path);
   if (!source)
     return source.takeError();
@@ -248,7 +250,7 @@ Expected<ImportResult> importFolder(const FamilyLibrary &library, StringRef path
     return family.takeError();
   if (Error error = checkArchitectures(**source, *family))
     return error;
-  return finish(**source, *family, outputPath, nullptr);
+  return finish(**source, *family, outputPath, nullptr, outputs);
 }
 
 } // namespace
@@ -260,12 +262,12 @@ bool isModel(StringRef path) {
   return head && (*head)->getBuffer() == "GGUF";
 }
 
-Expected<ImportResult> importModel(StringRef path, StringRef outputPath) {
+Expected<ImportResult> importModel(StringRef path, StringRef outputPath, ArrayRef<std::string> outputs) {
   Expected<FamilyLibrary> library = FamilyLibrary::load();
   if (!library)
     return library.takeError();
-  return sys::fs::is_directory(path) ? importFolder(*library, path, outputPath)
-                                     : importGguf(*library, path, outputPath);
+  return sys::fs::is_directory(path) ? importFolder(*library, path, outputPath, outputs)
+                                     : importGguf(*library, path, outputPath, outputs);
 }
 
 Expected<std::vector<std::string>> listFamilies() {

@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_FRONTEND_IMPORT_IMPORTMODEL_H
 #define TILEWRIGHT_FRONTEND_IMPORT_IMPORTMODEL_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -32,7 +33,10 @@ bool isModel(llvm::StringRef path);
 ///   are recorded, and later steps need no option;
 /// - otherwise the files' plain names are recorded, and a note tells the user to give the model's folder as
 ///   --weights-dir to later steps, or to write the graph beside the model.
-llvm::Expected<ImportResult> importModel(llvm::StringRef path, llvm::StringRef outputPath);
+///
+/// `outputs`: what the step is to return besides what it returns anyway, of what the family has by its description.
+llvm::Expected<ImportResult> importModel(llvm::StringRef path, llvm::StringRef outputPath,
+                                         llvm::ArrayRef<std::string> outputs = {});
 
 /// One line for each family that is known: its name, and the kinds of models that are of it.
 llvm::Expected<std::vector<std::string>> listFamilies();

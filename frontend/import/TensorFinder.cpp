@@ -13,6 +13,12 @@ using namespace llvm;
 
 namespace tilewright {
 
+TensorFinder::TensorFinder(const Family &family, const ModelSource &source) : family(family), source(source) {
+  StringRef prefix = family.models[source.kind()].basePrefix;
+  if (none_of(source.tensors(), [&](const SourceTensor &tensor) { return tensor.name.starts_with(prefix); }))
+    absentPrefix = prefix;
+}
+
 Expected<SmallVector<int64_t, 4>> TensorFinder::sizes(const WeightRule &rule, ArrayRef<std::string> dims,
                                                       const Scope &scope) const {
   SmallVector<int64_t, 4> sizes;
@@ -39,6 +45,7 @@ std::string TensorFinder::spellShape(ArrayRef<std::string> dims, ArrayRef<int64_
 }
 
 Expected<std::string> TensorFinder::nameOf(const WeightRule &rule, StringRef text, const Scope &scope) const {
+  text.consume_front(absentPrefix);
   return replaceBraced(text, [&](StringRef expression) -> Expected<std::string> {
     Expected<Value> value = evaluate(expression, scope);
     if (!value)
@@ -241,8 +248,10 @@ static std::string withoutNumbers(StringRef name) {
 Error TensorFinder::finish() {
   constexpr size_t maxShown = 20;
   StringSet<> ignored;
-  for (const std::string &name : family.models[source.kind()].ignoredTensors)
+  for (StringRef name : family.models[source.kind()].ignoredTensors) {
+    name.consume_front(absentPrefix);
     ignored.insert(name);
+  }
   if (source.kind() == SourceKind::Gguf)
     for (const Parameter &parameter : family.parameters)
       ignored.insert(parameter.tensor); // which was read

@@ -11,7 +11,7 @@ namespace tilewright {
 /// Finds the tensors of a family's weights, and gathers all that does not fit.
 class TensorFinder {
 public:
-  TensorFinder(const Family &family, const ModelSource &source) : family(family), source(source) {}
+  TensorFinder(const Family &family, const ModelSource &source);
 
   /// Whether a tensor has the name of a weight of the model or of a layer; that of `scope`, or the first. Nothing when
   /// the family has no such weight, or its tensor has no name.
@@ -40,6 +40,7 @@ private:
 
   const Family &family;
   const ModelSource &source;
+  llvm::StringRef absentPrefix; ///< of names in the description that no tensor of the source has; empty: none
   llvm::StringSet<> used;
   std::vector<std::string> problems;
   size_t unsupportedCount = 0;

@@ -7,6 +7,7 @@
 #include "tests/unit/support/TestFolder.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
 
 #include <gtest/gtest.h>
 
@@ -181,6 +182,37 @@ TEST_P(GoldenConfig, LoadsBackWithItsWeights) {
   }
 }
 
+/// As the model without its head is saved: the same graph, but for names.
+TEST_P(GoldenConfig, NamesWithoutTheBasesPrefix) {
+  Copy copy(GetParam());
+  FamilyLibrary library = cantFail(FamilyLibrary::load());
+  Family family = cantFail(
+      library.find(SourceKind::Config, *copy.config.getString("model_type"), "", [](StringRef) { return false; }));
+  const std::string prefix = family.models.config.basePrefix;
+  if (prefix.empty())
+    GTEST_SKIP() << "the names of this family have none";
+  std::vector<uint8_t> file = readBytes(copy.folder.path("model.safetensors"));
+  const uint64_t length = support::endian::read64le(file.data());
+  std::string header(file.begin() + 8, file.begin() + 8 + length);
+  size_t found = 0;
+  for (size_t at; (at = header.find("\"" + prefix)) != std::string::npos; ++found)
+    header.erase(at + 1, prefix.size());
+  header.resize(length, ' ');
+  std::copy(header.begin(), header.end(), file.begin() + 8);
+  const ImportResult before = cantFail(copy.import(copy.config));
+  copy.folder.write("model.safetensors", file);
+  Expected<ImportResult> after = copy.import(copy.config);
+  ASSERT_TRUE(bool(after)) << toString(after.takeError());
+  EXPECT_GT(found, 0u);
+  auto hashes = [](const ImportResult &result) {
+    std::vector<uint64_t> hashes;
+    for (const graph::Weight *weight : *graph::GetGraph(result.bytes.data())->weights())
+      hashes.push_back(weight->hash());
+    return hashes;
+  };
+  EXPECT_EQ(hashes(before), hashes(*after));
+}
+
 std::vector<std::string> goldenModels() {
   std::vector<std::string> names;
   std::error_code code;
@@ -209,6 +241,31 @@ TEST(ConfigImport, FieldsThatAreNotKnown) {
             "\"gelu_pytorch_tanh\" or \"gelu_fast\" or \"relu\": anything else is not supported by this family");
   EXPECT_EQ(copy.with("num_key_value_heads", 4),
             "config.json: num_attention_heads: found 6, wanted a multiple of num_key_value_heads = 4");
+}
+
+TEST(ConfigImport, OutputsThatAreAskedFor) {
+  auto outputs = [](StringRef model, std::vector<std::string> asked) -> std::string {
+    Expected<ImportResult> result = importModel(models + model.str(), models + model.str() + "/m.twg", asked);
+    if (!result) {
+      std::string message = toString(result.takeError());
+      return message.substr(message.find(": ") + 2);
+    }
+    const graph::Graph *graph = graph::GetGraph(result->bytes.data());
+    std::vector<std::string> names;
+    for (const graph::Function *function : *graph->functions())
+      if (function->name()->str() == graph->entry()->str())
+        for (const flatbuffers::String *result : *function->result_names())
+          if (StringRef name = result->string_view(); !name.starts_with("cache"))
+            names.push_back(name.str());
+    return join(names, " ");
+  };
+  EXPECT_EQ(outputs("qwen3", {}), "logits");
+  EXPECT_EQ(outputs("qwen3", {"hidden"}), "logits hidden");
+  EXPECT_EQ(outputs("qwen3", {"hidden_states", "hidden"}), "logits hidden hidden_states.0 hidden_states.1");
+  EXPECT_EQ(outputs("bert", {"hidden_states"}), "logits hidden hidden_states.0 hidden_states.1");
+  EXPECT_EQ(outputs("t5", {"hidden"}), "logits hidden");
+  EXPECT_EQ(outputs("t5", {"hidden_states"}), "found the output 'hidden_states' asked for, wanted 'hidden'");
+  EXPECT_EQ(outputs("qwen3", {"hiden"}), "found the output 'hiden' asked for, wanted 'hidden' or 'hidden_states'");
 }
 
 TEST(ConfigImport, FamiliesAndArchitectures) {

@@ -131,6 +131,8 @@ TEST(Family, MistakesOfForm) {
   EXPECT_EQ(changed("\"gguf\": \"scale\"",
                     "\"gguf\": {\"tensor\": \"s\", \"row_permutation\": {\"dims\": [\"2\", \"2\"], \"perm\": [0]}}"),
             "expected one axis for each of dims at f.json.weights[0].gguf.row_permutation.perm");
+  EXPECT_EQ(changed("\"layers\": \"L\"", "\"outputs\": {\"hidden\": true}, \"layers\": \"L\""),
+            "expected a condition at f.json.outputs.hidden");
   EXPECT_EQ(changed("\"prefix\": \"dense.\"", "\"with\": {\"dense.depth\": 1}"),
             "expected true or false at f.json.gguf.with.dense.depth");
 }
@@ -185,6 +187,8 @@ TEST(Family, MistakesOfMeaning) {
   EXPECT_EQ(changed("\"default\": 4, \"max\"", "\"default\": \"2 * slope\", \"max\""),
             "family 'dense': the default of parameter 'W' needs its own value");
   EXPECT_EQ(changed("\"layers\": \"L\"", "\"layers\": \"K\""), "m.gguf: expression 'K': unknown name 'K'");
+  EXPECT_EQ(changed("\"layers\": \"L\"", "\"outputs\": {\"hidden\": \"Q\"}, \"layers\": \"L\""),
+            "m.gguf: output 'hidden': expression 'Q': unknown name 'Q'");
   EXPECT_EQ(changed("[\"W\", \"W\"]", "[\"W\", \"Q\"]"), "m.gguf: weight 'w': expression 'Q': unknown name 'Q'");
   EXPECT_EQ(
       changed("\"weights\": [{", "\"requirements\": [{\"require\": \"Q > 1\", \"message\": \"\"}], \"weights\": [{"),
