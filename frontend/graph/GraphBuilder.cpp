@@ -277,6 +277,8 @@ void GraphBuilder::setEntry(StringRef function) { graph->entry = function.str();
 void GraphBuilder::setEncodeEntry(StringRef function) { graph->encode_entry = function.str(); }
 void GraphBuilder::setContextLength(uint32_t tokens) { graph->context_length = tokens; }
 
+void GraphBuilder::setRereadLength(uint32_t tokens) { graph->reread_length = tokens; }
+
 void GraphBuilder::setVocabularySize(uint32_t tokens) { graph->vocab_size = tokens; }
 
 void GraphBuilder::setTokenizer(graph::TokenizerT tokenizer) {

@@ -143,6 +143,8 @@ public:
   /// The function that fills states of group "source".
   void setEncodeEntry(llvm::StringRef function);
   void setContextLength(uint32_t tokens);
+  /// 0: sequences are never read again.
+  void setRereadLength(uint32_t tokens);
   /// How many token ids there are; by default as many as the tokenizer has tokens.
   void setVocabularySize(uint32_t tokens);
   void setTokenizer(graph::TokenizerT tokenizer);

@@ -105,6 +105,8 @@ void inspectSummary(const GraphFile &file, raw_ostream &os) {
     line("family") << printablePart(text(graph.family())) << '\n';
   if (graph.context_length())
     line("context") << graph.context_length() << " tokens\n";
+  if (graph.reread_length())
+    line("read again") << "past " << graph.reread_length() << " tokens\n";
   line("plugins");
   interleaveComma(elements(graph.required_plugins()), os, [&](const flatbuffers::String *name) { os << text(name); });
   os << (sizeOf(graph.required_plugins()) ? "\n" : "none\n");

@@ -336,6 +336,7 @@ static bool fromJSON(const json::Value &value, Family &family, Path path) {
       !mapper.map("layers", family.layers) || !mapper.map("layer_weights", family.layerWeights) ||
       !mapper.map("entry", family.entry) || !mapper.mapOptional("encode_entry", family.encodeEntry) ||
       !mapper.mapOptional("context_length", family.contextLength) ||
+      !mapper.mapOptional("reread_length", family.rereadLength) ||
       !mapper.mapOptional("vocabulary_size", family.vocabularySize) || !mapper.map("functions", family.functions))
     return false;
   const json::Object &root = *value.getAsObject();

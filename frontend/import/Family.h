@@ -26,6 +26,8 @@
 //                 whose weights have equal types and whose options are equal, and takes its weights as arguments: those
 //                 that it names, or all of a layer's; with `if` for some of the layers only
 //   types         spellings that "name: @type" stands for
+//   context_length, reread_length
+//                 expressions: the longest text; a length past which texts are read again (graph.fbs)
 //   entry, encode_entry
 //                 the functions that the runtime calls: the step, and what reads sources
 //   outputs       what a model may be asked to return besides, and conditions of each: expressions may name `outputs`,
@@ -176,6 +178,7 @@ struct Family {
   std::vector<std::pair<std::string, std::string>> outputs;    ///< those that can be asked for, and conditions
   std::vector<std::pair<std::string, std::string>> generation; ///< fields of the graph's table and expressions
   std::string contextLength;                                   ///< expression, or empty
+  std::string rereadLength;                                    ///< expression, or empty
   std::string vocabularySize;                                  ///< expression, or empty: the tokenizer's tokens
   std::vector<FunctionRule> functions;
 

@@ -137,6 +137,12 @@ Error buildGraph(const ModelSource &source, const Family &family, const Binding 
       return context.takeError();
     builder.setContextLength(*context);
   }
+  if (!family.rereadLength.empty()) {
+    Expected<uint32_t> length = evaluate32(family.rereadLength, "reread length", source, binding);
+    if (!length)
+      return length.takeError();
+    builder.setRereadLength(*length);
+  }
   if (!family.vocabularySize.empty()) {
     Expected<uint32_t> vocabulary = evaluate32(family.vocabularySize, "vocabulary size", source, binding);
     if (!vocabulary)

@@ -157,6 +157,8 @@ void Translator::setModuleAttributes(ModuleOp module) {
     module->setAttr(kContextLength, b.getI64IntegerAttr(graph.context_length()));
   if (graph.vocab_size())
     module->setAttr(kVocabSize, b.getI64IntegerAttr(graph.vocab_size()));
+  if (graph.reread_length())
+    module->setAttr(kRereadLength, b.getI64IntegerAttr(graph.reread_length()));
 }
 
 llvm::Error Translator::addWeight(const graph::Weight &weight, uint32_t index) {

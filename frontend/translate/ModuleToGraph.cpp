@@ -231,6 +231,7 @@ llvm::Expected<std::vector<uint8_t>> Writer::run() {
   graph.producer = string(kProducer);
   graph.context_length = number(kContextLength);
   graph.vocab_size = number(kVocabSize);
+  graph.reread_length = number(kRereadLength);
   if (const graph::Tokenizer *tokenizer = origin.graph().tokenizer())
     graph.tokenizer.reset(tokenizer->UnPack());
   if (const graph::Generation *generation = origin.graph().generation())

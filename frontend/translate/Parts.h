@@ -16,8 +16,8 @@ namespace tilewright::translate {
 constexpr llvm::StringLiteral kName = "tw.name", kSymbols = "tw.symbols", kEntry = "tw.entry",
                               kEncodeEntry = "tw.encode_entry", kFamily = "tw.family", kProducer = "tw.producer",
                               kContextLength = "tw.context_length", kVocabSize = "tw.vocab_size",
-                              kWeightIndex = "tw.weight_index", kWeightName = "tw.weight_name",
-                              kRowDims = "tw.row_dims", kRowPerm = "tw.row_perm";
+                              kRereadLength = "tw.reread_length", kWeightIndex = "tw.weight_index",
+                              kWeightName = "tw.weight_name", kRowDims = "tw.row_dims", kRowPerm = "tw.row_perm";
 
 /// A string or list of the graph that may be absent.
 inline llvm::StringRef text(const flatbuffers::String *string) {

@@ -159,10 +159,11 @@ def RotaryEmbedding_FactorsOp : Op<RotaryEmbedding_Dialect, "factors", !listconc
     `lengths`, of any shape, hold n: a number for each row gives each row the factors of its own sequence, a single one
     the same to all. The step's argument `lengths` has them: for each row the largest position that its sequence has in
     the request, plus one. So what a row is turned by depends on no other sequence, nor on how a prompt is cut into steps.
-    Keys that are kept stay turned by what was chosen when they were appended. A text that grows past L while it is
-    written therefore has keys of both sides of the switch (of `dynamic`, of a new base for each token): as with caches
-    of Transformers, of which Phi3ForCausalLM alone makes all keys anew at its switch. To have them so, truncate the
-    session to 0 and step over all tokens again.
+    Keys that are kept were turned by what was chosen when they were appended. Of `longrope` they are made anew where a
+    text grows past L, or is cut back: the graph's reread_length, L, has the session read again from its first token then
+    (as Phi3ForCausalLM of Transformers does), so that a text is what it is read at once, and the token at the switch takes
+    as long as a prompt. Of `dynamic`, whose base changes with each token past L, they stay: there a text that is read
+    token by token differs from one read at once, as it does with caches of Transformers.
 
     Example:
     ```mlir

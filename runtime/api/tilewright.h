@@ -139,8 +139,9 @@ typedef struct tw_step_request {
   const tw_input *inputs; /* [input_count] */
   int64_t input_count;
 } tw_step_request;
-/* An encoder's request is a whole sequence: its session holds no tokens before. An encoder-decoder's session has read a
- * source. INVALID otherwise. */
+/* A session that grows past the model's reread_length, or goes on below it again, is read from its first token within
+ * the step (docs/runtime.md). An encoder's request is a whole sequence: its session holds no tokens before. An
+ * encoder-decoder's session has read a source. INVALID otherwise. */
 tw_status tw_step(tw_model *model, const tw_step_request *requests, int64_t count);
 
 /* Reads each session's source, which its steps then see; the session holds no tokens afterwards. A failed call leaves

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace tilewright {
 namespace {
@@ -181,8 +182,14 @@ private:
 };
 
 Session::Session(std::shared_ptr<Model> owner) : model(std::move(owner)), source(*model->sourcePages) {
+  pages = noPages();
+}
+
+std::vector<TokenPages> Session::noPages() const {
+  std::vector<TokenPages> none;
   for (const StateWindow &window : model->windows())
-    pages.emplace_back(*window.pages);
+    none.emplace_back(*window.pages);
+  return none;
 }
 
 void Session::truncate(int64_t length) {
@@ -224,13 +231,35 @@ void Session::assign(Session &other) {
   const Use use(*this, "assign: the session"), otherUse(other, "assign: the session it is to be like");
   std::vector<TokenPages> own = other.pages;
   TokenPages ownSource = other.source;
+  std::vector<std::vector<int32_t>> read = other.history;
   pages.swap(own);
+  history.swap(read);
+  isLong = other.isLong;
   source = std::move(ownSource);
   tokens.store(other.length(), std::memory_order_release);
   sourceTokens.store(other.sourceLength(), std::memory_order_release);
 }
 
+void Session::remember(const StepRequest &request, int64_t start) {
+  const size_t first = static_cast<size_t>(start), end = first + request.tokens.size();
+  history.resize(2 + model->inputs().size());
+  for (std::vector<int32_t> &column : history) {
+    column.resize(first); // zeros for what is not given
+    column.resize(end);
+  }
+  std::ranges::copy(request.tokens, history[0].begin() + start);
+  if (request.positions.empty())
+    std::iota(history[1].begin() + start, history[1].end(), static_cast<int32_t>(start));
+  else
+    std::ranges::copy(request.positions, history[1].begin() + start);
+  for (size_t i = 0; i < request.inputs.size(); ++i)
+    if (request.inputs[i])
+      std::copy_n(request.inputs[i], request.tokens.size(), history[2 + i].begin() + start);
+}
+
 void Session::dropBehind(int64_t length) noexcept {
+  for (std::vector<int32_t> &column : history)
+    column.resize(std::min(column.size(), static_cast<size_t>(length)));
   for (TokenPages &each : pages)
     each.dropBehind(length);
 }

@@ -97,6 +97,8 @@ public:
 
   int64_t vocabSize() const { return static_cast<int64_t>(artifact->manifest()->vocab_size()); }
   int64_t context() const { return contextLength; }
+  /// A session that grows past so many tokens, or shrinks back, is read again from its first one; 0: none ever is.
+  int64_t rereadLength() const { return artifact->manifest()->reread_length(); }
   std::span<const ModelInput> inputs() const { return inputList; }
   std::span<const ModelOutput> outputs() const { return outputList; }
   /// Number of the output of this name; nothing when there is none.
@@ -175,7 +177,10 @@ public:
 private:
   friend class StepRun;
   class Use;
+  std::vector<TokenPages> noPages() const;
   void dropBehind(int64_t length) noexcept;
+  /// Of models that read sessions again: what the kept tokens were read from. Appends a request's rows.
+  void remember(const StepRequest &request, int64_t start);
   /// The shortest text above none that truncate() can keep.
   int64_t shortest() const;
   /// In windows: room for tokens [length, end).
@@ -186,6 +191,9 @@ private:
   const std::shared_ptr<Model> model;
   std::vector<TokenPages> pages; ///< of each window of the model
   TokenPages source;
+  /// Of models that read sessions again: each kept token, its position and its further inputs, [2 + inputs][tokens].
+  std::vector<std::vector<int32_t>> history;
+  bool isLong = false; ///< was read past the model's reread_length
   int64_t keptBack = 1;
   std::atomic<int64_t> tokens{0}, sourceTokens{0};
   std::atomic<bool> cancelled{false};

@@ -24,7 +24,8 @@ std::pair<size_t, size_t> wantedRange(std::span<const int64_t> wanted, const Req
 } // namespace
 
 StepRun::StepRun(Model &model, std::span<const StepRequest> requests, StepEntry entry)
-    : model(model), requests(requests), entry(entry), sources(requests.size(), TokenPages(*model.sourcePages)) {
+    : model(model), requests(requests.begin(), requests.end()), entry(entry), again(requests.size()),
+      sources(requests.size(), TokenPages(*model.sourcePages)) {
   for (size_t i = 0; i < requests.size(); ++i)
     check(i);
   before.reserve(requests.size());
@@ -50,8 +51,10 @@ StepRun::StepRun(Model &model, std::span<const StepRequest> requests, StepEntry 
 StepRun::~StepRun() {
   for (size_t i = 0; i < requests.size(); ++i) {
     Session &session = *requests[i].session;
+    if (!done && !again[i].pages.empty())
+      session.pages.swap(again[i].pages);
     if (!done && entry == StepEntry::Step)
-      session.dropBehind(before[i]);
+      session.dropBehind(session.length());
     session.busy.store(false, std::memory_order_release);
   }
 }
@@ -110,6 +113,31 @@ void StepRun::check(size_t index) const {
   if (request.logits && !model.hasLogits())
     throw Error(TW_INVALID, requestName(index) + ": a buffer for logits, but the model gives outputs alone");
   checkInputs(index);
+}
+
+int32_t StepRun::lengthOf(size_t index) const {
+  const StepRequest &request = requests[index];
+  return tilewright::lengthOf(before[index], static_cast<int64_t>(request.tokens.size()), request.positions);
+}
+
+void StepRun::readAgain(size_t index) {
+  StepRequest &request = requests[index];
+  Session &session = *request.session;
+  session.remember(request, before[index]);
+  if (before[index] == 0 || (lengthOf(index) > model.rereadLength()) == session.isLong)
+    return;
+  Again &all = again[index];
+  all.pages = session.noPages();
+  session.pages.swap(all.pages);
+  for (int64_t row : request.wanted)
+    all.wanted.push_back(before[index] + row);
+  for (size_t i = 2; i < session.history.size(); ++i)
+    all.inputs.push_back(session.history[i].data());
+  request.tokens = session.history[0];
+  request.positions = session.history[1];
+  request.wanted = all.wanted;
+  request.inputs = all.inputs;
+  before[index] = 0;
 }
 
 void StepRun::checkInputs(size_t index) const {
@@ -212,7 +240,7 @@ SequenceRows StepRun::sequenceOf(const RequestPart &part, std::span<const int64_
   const Session &session = *request.session;
   SequenceRows rows{rowsOf(request.tokens), before[part.request] + part.first,
                     isWhole() ? transientPages : session.pages.front().table(), wanted, rowsOf(request.positions)};
-  rows.length = lengthOf(before[part.request], static_cast<int64_t>(request.tokens.size()), request.positions);
+  rows.length = lengthOf(part.request);
   if (entry == StepEntry::Encode) {
     rows.sourceLength = part.count;
     rows.sourcePages = sources[part.request].table();
@@ -234,6 +262,7 @@ void StepRun::commit() {
       std::swap(session.source, sources[i]); // the older source goes with this run
       session.sourceTokens.store(count, std::memory_order_release);
     } else {
+      session.isLong = lengthOf(i) > model.rereadLength();
       session.tokens.store(before[i] + count, std::memory_order_release);
       session.giveUp(0, before[i] + count - session.keptBack);
     }
@@ -255,6 +284,9 @@ void StepRun::throwIfCancelled() {
 void StepRun::run() {
   const TraceSpan span(model.trace(), "step", "sequences", static_cast<int64_t>(requests.size()));
   throwIfCancelled();
+  if (entry == StepEntry::Step && !isWhole() && model.rereadLength() > 0)
+    for (size_t i = 0; i < requests.size(); ++i)
+      readAgain(i);
   plan();
   reservePages();
   uint64_t bytes = 0;

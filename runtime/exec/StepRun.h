@@ -40,6 +40,10 @@ private:
   void checkInputs(size_t index) const;
   /// Whether the session may take the request now. Throws Error(INVALID) or Error(CONTEXT_FULL).
   void checkSession(size_t index) const;
+  /// Makes the request one for all of its session where what that holds would be made otherwise now.
+  void readAgain(size_t index);
+  /// How long the request makes its session.
+  int32_t lengthOf(size_t index) const;
   std::span<const int64_t> wantedIn(const RequestPart &part, std::vector<int64_t> &relative) const;
   void plan();
   void reservePages();
@@ -55,10 +59,18 @@ private:
   void throwIfCancelled();
 
   Model &model;
-  const std::span<const StepRequest> requests;
+  std::vector<StepRequest> requests;
   const StepEntry entry;
-  std::vector<int64_t> before; ///< each session's tokens
+  /// Of a request whose session is read again.
+  struct Again {
+    std::vector<TokenPages> pages; ///< that the session had, and has again if this step fails; none: it is not read
+    std::vector<int64_t> wanted;
+    std::vector<const int32_t *> inputs;
+  };
+
+  std::vector<int64_t> before; ///< each session's tokens in front of the request's; 0 where it is read again
   std::vector<std::atomic<bool> *> cancels;
+  std::vector<Again> again;        ///< by request
   std::vector<TokenPages> sources; ///< of what is encoded, by request
   std::vector<Batch> batches;
   size_t taken = 0; ///< sessions marked as busy

@@ -13,6 +13,7 @@ void describeGraph(const graph::Graph &graph, artifact::ManifestT &manifest) {
   manifest.model_name = text(graph.name());
   manifest.context_length = graph.context_length();
   manifest.vocab_size = graph.vocab_size();
+  manifest.reread_length = graph.reread_length();
   if (const graph::Generation *from = graph.generation()) {
     manifest.generation = std::make_unique<artifact::GenerationT>();
     manifest.generation->decoder_start_id = from->decoder_start_id();
@@ -22,6 +23,8 @@ void describeGraph(const graph::Graph &graph, artifact::ManifestT &manifest) {
       manifest.generation->bad_ids.assign(from->bad_ids()->begin(), from->bad_ids()->end());
     manifest.format_version = 2;
   }
+  if (manifest.reread_length)
+    manifest.format_version = 3;
   if (!graph.tokenizer())
     return;
   auto to = std::make_unique<artifact::TokenizerT>();

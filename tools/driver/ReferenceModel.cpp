@@ -19,7 +19,8 @@ llvm::Expected<ArrayRef<uint8_t>> GraphWeights::bytes(ml_program::GlobalOp globa
 }
 
 ReferenceModel::ReferenceModel(const GraphFile &graph, reference::Precision precision)
-    : weights(graph), width(graph.graph().vocab_size()), precision(precision) {
+    : weights(graph), width(graph.graph().vocab_size()), precision(precision),
+      rereadLength(graph.graph().reread_length()) {
   stepEntry.name = graph.graph().entry()->str();
   if (graph.graph().encode_entry())
     encodeEntry.name = graph.graph().encode_entry()->str();
@@ -59,6 +60,8 @@ bool ReferenceModel::isWhole() {
 llvm::Error ReferenceModel::reset() {
   states.clear();
   length = sourceLength = 0;
+  history.clear();
+  historyInputs.clear();
   return llvm::Error::success();
 }
 
@@ -69,12 +72,12 @@ static reference::Tensor numbers(ArrayRef<int64_t> values) {
 }
 
 llvm::Expected<std::vector<reference::RunValue>> ReferenceModel::run(Entry &entry, ArrayRef<int32_t> tokens,
-                                                                     bool lastOnly, const RowInputs &inputs) {
+                                                                     int64_t wanted, const RowInputs &inputs) {
   const int64_t count = static_cast<int64_t>(tokens.size());
   SmallVector<int64_t> positions, rows;
   for (int64_t i = 0; i < count; ++i) {
     positions.push_back(length + i);
-    if (!lastOnly || i + 1 == count)
+    if (i + wanted >= count)
       rows.push_back(i);
   }
   const std::pair<StringRef, SmallVector<int64_t>> known[] = {
@@ -122,7 +125,7 @@ llvm::Error ReferenceModel::encode(ArrayRef<int32_t> tokens, const RowInputs &in
     return llvm::createStringError("the graph has no encode entry that could read a source");
   if (llvm::Error error = reset())
     return error;
-  auto results = run(encodeEntry, tokens, /*lastOnly=*/false, inputs);
+  auto results = run(encodeEntry, tokens, static_cast<int64_t>(tokens.size()), inputs);
   if (!results)
     return results.takeError();
   sourceLength = static_cast<int64_t>(tokens.size());
@@ -134,9 +137,29 @@ llvm::Expected<std::vector<double>> ReferenceModel::step(ArrayRef<int32_t> token
   if (encodeEntry.function && sourceLength == 0)
     if (llvm::Error error = encode(tokens))
       return std::move(error);
+  const int64_t count = static_cast<int64_t>(tokens.size()), wanted = lastOnly ? 1 : count;
+  if (rereadLength == 0)
+    return extend(tokens, wanted, inputs);
+  history.insert(history.end(), tokens.begin(), tokens.end());
+  for (const auto &input : inputs)
+    historyInputs.try_emplace(input.getKey(), length); // zeros before
+  for (auto &column : historyInputs) {
+    if (auto given = inputs.find(column.getKey()); given != inputs.end())
+      llvm::append_range(column.second, given->second);
+    column.second.resize(history.size());
+  }
+  if (length == 0 || length > rereadLength || length + count <= rereadLength)
+    return extend(tokens, wanted, inputs);
+  states.clear();
+  length = 0;
+  return extend(history, wanted, historyInputs);
+}
+
+llvm::Expected<std::vector<double>> ReferenceModel::extend(ArrayRef<int32_t> tokens, int64_t wanted,
+                                                           const RowInputs &inputs) {
   if (isWhole())
     length = 0;
-  auto results = run(stepEntry, tokens, lastOnly, inputs);
+  auto results = run(stepEntry, tokens, wanted, inputs);
   if (!results)
     return results.takeError();
   length += static_cast<int64_t>(tokens.size());

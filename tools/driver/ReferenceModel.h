@@ -31,6 +31,10 @@ public:
   llvm::Error encode(llvm::ArrayRef<int32_t> tokens, const RowInputs &inputs = {}) override;
   llvm::Expected<std::vector<double>> step(llvm::ArrayRef<int32_t> tokens, bool lastOnly = false,
                                            const RowInputs &inputs = {}) override;
+  /// As step(), with results for the last `wanted` rows, but what the states hold stays, whatever the graph's
+  /// reread_length.
+  llvm::Expected<std::vector<double>> extend(llvm::ArrayRef<int32_t> tokens, int64_t wanted,
+                                             const RowInputs &inputs = {});
   int64_t vocab() const override { return width; }
   bool hasLogits() const override { return logits; }
   std::string numerics() const override { return precision == reference::Precision::F64 ? "f64" : "f32"; }
@@ -44,8 +48,8 @@ private:
   };
 
   ReferenceModel(const GraphFile &graph, reference::Precision precision);
-  /// Runs an entry over `tokens` that follow `length` others.
-  llvm::Expected<std::vector<reference::RunValue>> run(Entry &entry, llvm::ArrayRef<int32_t> tokens, bool lastOnly,
+  /// Runs an entry over `tokens` that follow `length` others; results are wanted for the last `wanted` rows.
+  llvm::Expected<std::vector<reference::RunValue>> run(Entry &entry, llvm::ArrayRef<int32_t> tokens, int64_t wanted,
                                                        const RowInputs &inputs);
   /// Whether each step is a sequence of its own.
   bool isWhole();
@@ -59,6 +63,10 @@ private:
   size_t resultNumber = 0; ///< of the logits, or of the first output where there are none
   llvm::StringMap<reference::StateHandle> states;
   int64_t length = 0, sourceLength = 0;
+  int64_t rereadLength; ///< of the graph
+  /// Where that is not 0: the tokens that the states hold, and their further inputs.
+  std::vector<int32_t> history;
+  RowInputs historyInputs;
 };
 
 } // namespace tilewright::driver

@@ -32,7 +32,7 @@ void ReferenceStream::begin(ArrayRef<int32_t> tokens, bool encodes) {
   producer = std::thread([this, encodes, ids = std::vector<int32_t>(tokens.begin(), tokens.end())] {
     llvm::Expected<std::vector<double>> result = std::vector<double>();
     if (!encodes)
-      result = model.step(ids);
+      result = model.extend(ids, static_cast<int64_t>(ids.size()));
     else if (llvm::Error error = model.encode(ids))
       result = std::move(error);
     std::lock_guard lock(mutex);

@@ -27,6 +27,15 @@ static const int32_t *slots_of(const tw_abi_step *s, int layer) {
   return window_of(layer) ? s->window_row_slots[0] : s->row_slots;
 }
 
+// A row's position, as the fake model turns it.
+static int placed(const tw_abi_step *s, int64_t row) {
+#ifdef FAKE_REREAD
+  return s->positions[row] + (s->lengths[row] > FAKE_REREAD_LENGTH);
+#else
+  return s->positions[row];
+#endif
+}
+
 // One page of K: [heads][tokens][dim]; of V: [heads][dim][tokens].
 static float *key_page(const tw_abi_step *s, int layer, int page) {
   return (float *)s->states[2 * layer] + (int64_t)page * FAKE_HEADS * TW_PAGE_TOKENS * FAKE_DIM;
@@ -45,7 +54,7 @@ static void append_keys(void *const *args, int64_t begin, int64_t end) {
     for (int h = 0; h < FAKE_HEADS; ++h)
       for (int d = 0; d < FAKE_DIM; ++d)
         key_page(s, layer, page)[(h * TW_PAGE_TOKENS + slot) * FAKE_DIM + d] =
-            (float)key_value(s->tokens[row], s->positions[row], layer, h, d);
+            (float)key_value(s->tokens[row], placed(s, row), layer, h, d);
   }
 }
 
@@ -59,7 +68,7 @@ static void append_values(void *const *args, int64_t begin, int64_t end) {
     for (int h = 0; h < FAKE_HEADS; ++h)
       for (int d = 0; d < FAKE_DIM; ++d)
         value_page(s, layer, page)[(h * FAKE_DIM + d) * TW_PAGE_TOKENS + slot] =
-            (float)value_value(s->tokens[row], s->positions[row], layer, h, d);
+            (float)value_value(s->tokens[row], placed(s, row), layer, h, d);
   }
 }
 
@@ -104,7 +113,7 @@ static void project(void *const *args, int64_t begin, int64_t end) {
     const int first = (int)(chunk % 4) * FAKE_VOCAB / 4, last = (int)(chunk % 4 + 1) * FAKE_VOCAB / 4;
     for (int v = first; v < last; ++v)
       s->logits[r * FAKE_VOCAB + v] = acc[row] * scale[v];
-    const int next = fake_next_token(s->tokens[row], s->positions[row]);
+    const int next = fake_next_token(s->tokens[row], placed(s, row));
     if (next >= first && next < last)
       s->logits[r * FAKE_VOCAB + next] += 1e9f;
   }
@@ -149,11 +158,16 @@ static int32_t check(const tw_abi_step *s, int64_t row_multiple, int64_t logit_m
   if ((uintptr_t)s->arena % 64 || s->row_start[0] != 0 || s->row_start[s->sequences] != s->rows)
     return 73;
   for (int64_t row = s->rows; row < s->padded_rows; ++row)
-    if (s->tokens[row] || s->positions[row] || s->row_slots[2 * row] != -1 || s->row_slots[2 * row + 1] != -1)
+    if (s->tokens[row] || s->positions[row] || s->lengths[row] || s->row_slots[2 * row] != -1 ||
+        s->row_slots[2 * row + 1] != -1)
       return 74;
   for (int64_t r = 0; r < s->padded_logit_rows; ++r)
     if (s->logit_ids[r] < 0 || s->logit_ids[r] >= s->rows || (r >= s->logit_rows && s->logit_ids[r] != 0))
       return 75;
+  for (int64_t b = 0; b < s->sequences; ++b)
+    for (int64_t row = s->row_start[b]; row < s->row_start[b + 1]; ++row)
+      if (s->lengths[row] <= s->positions[row] || s->lengths[row] != s->lengths[s->row_start[b]])
+        return 79;
   int64_t covered = 0;
   for (int64_t t = 0; t < s->tile_count; ++t) {
     const int32_t *tile = s->tiles + 8 * t;

@@ -15,7 +15,8 @@ enum {
   FAKE_ARENA_PER_ROW = 12,
   FAKE_ARENA_PER_LOGIT_ROW = 4,
   FAKE_ARENA_CONSTANT = 128,
-  FAKE_MARKS = 6 /* numbers of the first output, [2, 3] */
+  FAKE_REREAD_LENGTH = 100, /* with FAKE_REREAD: rows of longer sequences count as one position further */
+  FAKE_MARKS = 6            /* numbers of the first output, [2, 3] */
 };
 
 /* The first output's i-th number in the row of `token` at `position`. */
