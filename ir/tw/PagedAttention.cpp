@@ -24,11 +24,9 @@ FailureOr<PagedAttention> PagedAttention::create(const PagedAttentionSpec &spec,
     if (buffer.getRank() != 3 || buffer.isDynamicDim(1) || buffer.isDynamicDim(2) || !buffer.getElementType().isF32())
       return spec.op->emitOpError("has no kernel form for a state buffer of type ")
              << buffer << ", wanted f32 [tokens, heads, dim]";
-  if (spec.chunk)
-    return spec.op->emitOpError("has no kernel form for chunks over a state");
 
   PagedAttention a(spec, kernel);
-  for (std::optional<int64_t> *reach : {&a.spec.window, &a.spec.radius})
+  for (std::optional<int64_t> *reach : {&a.spec.window, &a.spec.radius, &a.spec.chunk})
     if (*reach) // places are i32: no further, so that sums with them do not overflow
       *reach = std::min<int64_t>(**reach, INT32_MAX);
   a.heads = type.getDimSize(1);
@@ -220,11 +218,18 @@ Value PagedAttention::scores(Value page, bool masked) {
   return t.elementwise({}, s, [&](TileBuilder &b, ValueRange a) {
     Value key = b.add(firstKey, b.index(1));
     Value visible = b.compare(arith::CmpIPredicate::slt, key, kvLen);
-    if (spec.causal || spec.radius) {
+    if (spec.causal || spec.radius || spec.chunk) {
       Value row = b.index(0);
       Value own = b.add(position, group == 1 ? row : b.div(row, b.constant(group)));
       auto both = [&](Value other) { visible = arith::AndIOp::create(b.b, b.loc, visible, other); };
-      both(b.compare(arith::CmpIPredicate::sle, key, spec.radius ? b.add(own, b.constant(*spec.radius)) : own));
+      if (spec.causal || spec.radius)
+        both(b.compare(arith::CmpIPredicate::sle, key, spec.radius ? b.add(own, b.constant(*spec.radius)) : own));
+      if (spec.chunk) {
+        Value begin = chunkBegin(b, own);
+        both(b.compare(arith::CmpIPredicate::sge, key, begin));
+        if (!spec.causal)
+          both(b.compare(arith::CmpIPredicate::slt, key, b.add(begin, b.constant(*spec.chunk))));
+      }
       if (spec.window)
         both(b.compare(arith::CmpIPredicate::sgt, b.add(key, b.constant(*spec.window)), own));
       if (spec.radius)
@@ -345,19 +350,29 @@ std::pair<Value, Value> PagedAttention::initial() {
   return {t.reshape(maximum, rows()), t.filled({rows()}, 1.0)};
 }
 
+Value PagedAttention::chunkBegin(TileBuilder &b, Value place) {
+  Value chunk = b.constant(*spec.chunk);
+  return b.mul(b.div(place, chunk), chunk);
+}
+
 Value PagedAttention::firstVisible(Value place) {
+  Value first;
   if (spec.window)
-    return t.max(t.sub(t.add(place, t.constant(1)), t.constant(*spec.window)), t.constant(0));
+    first = t.max(t.sub(t.add(place, t.constant(1)), t.constant(*spec.window)), t.constant(0));
   if (spec.radius)
-    return t.max(t.sub(place, t.constant(*spec.radius)), t.constant(0));
-  return {};
+    first = t.max(t.sub(place, t.constant(*spec.radius)), t.constant(0));
+  if (!spec.chunk)
+    return first;
+  Value begin = chunkBegin(t, place);
+  return first ? t.max(first, begin) : begin;
 }
 
 Value PagedAttention::endVisible(Value place) {
   Value next = t.add(place, t.constant(1));
   if (spec.causal)
     return t.min(kvLen, next);
-  return spec.radius ? t.min(kvLen, t.add(next, t.constant(*spec.radius))) : kvLen;
+  Value end = spec.radius ? t.min(kvLen, t.add(next, t.constant(*spec.radius))) : kvLen;
+  return spec.chunk ? t.min(end, t.add(chunkBegin(t, place), t.constant(*spec.chunk))) : end;
 }
 
 SmallVector<Value> PagedAttention::forPages(ValueRange inits,

@@ -19,7 +19,7 @@ struct PagedAttentionSpec {
   std::optional<int64_t> window;
   double softcap = 0.0; ///< 0: none
   int64_t mostRows;     ///< rows M of an item's buffers while D and Dv are up to 128; fewer of wider heads
-  std::optional<int64_t> chunk = std::nullopt; ///< has no kernel form
+  std::optional<int64_t> chunk = std::nullopt;
   std::optional<int64_t> radius = std::nullopt;
   mlir::Value bias = {}; ///< [H, 2 R + 1] by distance, or null
 
@@ -95,6 +95,8 @@ private:
   /// First key that the row at `place` sees, and the one behind the last; null where nothing but the length bounds it.
   mlir::Value firstVisible(mlir::Value place);
   mlir::Value endVisible(mlir::Value place);
+  /// First key of the chunk of keys that `place` is in.
+  mlir::Value chunkBegin(TileBuilder &b, mlir::Value place);
   void loadQuery();
   mlir::Value storeItem(mlir::Value acc, mlir::Value sums, mlir::Value destination);
   mlir::Value pageNumber(mlir::Value page);

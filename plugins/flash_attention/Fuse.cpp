@@ -17,8 +17,6 @@ std::string missingKernel(tw::AttentionOp op) {
     return "the weights themselves are asked for, which the kernel never holds at once";
   if (!op.isRagged())
     return "";
-  if (op.getChunk())
-    return "the kernel over a state has no chunks";
   RankedTensorType query = op.getQuery().getType();
   auto isF32 = [](RankedTensorType type) { return type.getElementType().isF32(); };
   if (!isF32(query) || !llvm::all_of(op.getState().getType().getBuffers(), isF32))
@@ -43,7 +41,7 @@ public:
       if (std::string fault = missingKernel(op); !fault.empty()) {
         receipt::missed(op, passFlag, "attention", fault,
                         op.getWeights() ? "do not ask for the weights"
-                                        : "keep queries and the state's keys and values in f32, without chunks");
+                                        : "keep queries and the state's keys and values in f32");
         continue;
       }
       receipt::done(op, passFlag, "attention", "attention by tiles with an online softmax");

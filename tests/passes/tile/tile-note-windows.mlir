@@ -18,7 +18,8 @@ func.func private @far(%q: tensor<?x1x8xf32>, %s: !state, %r: tensor<?xi32>, %l:
 }
 
 // The largest reach of all that read a state counts: s1 is also read by @far behind @near, s2 by attention without a window, s3 by one
-// with a radius, s4 by nobody; s5 reaches a function that only its name is known of, s6 is read again behind a call that gives it back.
+// with a radius, s4 by nobody; s5 reaches a function that only its name is known of, s6 is read again behind a call
+// that gives it back, s7 by chunks with a longer window, s8 by chunks alone.
 // CHECK-LABEL: func.func @step
 // CHECK-SAME: %arg4: !tw.state<{{[^>]*>, [^>]*>>}} {tw.window = 8 : i64}
 // CHECK-SAME: %arg5: !tw.state<{{[^>]*>, [^>]*>>}} {tw.window = 30 : i64}
@@ -26,10 +27,12 @@ func.func private @far(%q: tensor<?x1x8xf32>, %s: !state, %r: tensor<?xi32>, %l:
 // CHECK-SAME: %arg7: !tw.state<{{[^>]*>, [^>]*>>}} {tw.window = 6 : i64}
 // CHECK-SAME: %arg8: !tw.state<{{[^>]*>, [^>]*>>}} {tw.window = 1 : i64}
 // CHECK-SAME: %arg9: !tw.state<{{[^>]*>, [^>]*>>}},
-// CHECK-SAME: %arg10: !tw.state<{{[^>]*>, [^>]*>>}})
+// CHECK-SAME: %arg10: !tw.state<{{[^>]*>, [^>]*>>}},
+// CHECK-SAME: %arg11: !tw.state<{{[^>]*>, [^>]*>>}} {tw.window = 20 : i64}
+// CHECK-SAME: %arg12: !tw.state<{{[^>]*>, [^>]*>>}} {tw.window = 12 : i64})
 func.func private @unknown(!state)
 func.func @step(%q: tensor<?x1x8xf32>, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>,
-                %s0: !state, %s1: !state, %s2: !state, %s3: !state, %s4: !state, %s5: !state, %s6: !state) -> (!state, !state, !state, !state) {
+                %s0: !state, %s1: !state, %s2: !state, %s3: !state, %s4: !state, %s5: !state, %s6: !state, %s7: !state, %s8: !state) -> (!state, !state, !state, !state) {
   %a, %t0 = call @near(%q, %s0, %r, %l, %p) : (tensor<?x1x8xf32>, !state, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> (tensor<?x1x8xf32>, !state)
   %b, %t1 = call @near(%q, %s1, %r, %l, %p) : (tensor<?x1x8xf32>, !state, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> (tensor<?x1x8xf32>, !state)
   %u1, %c = call @far(%q, %t1, %r, %l, %p) : (tensor<?x1x8xf32>, !state, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> (!state, tensor<?x1x8xf32>)
@@ -38,6 +41,10 @@ func.func @step(%q: tensor<?x1x8xf32>, %r: tensor<?xi32>, %l: tensor<?xi32>, %p:
        positions(%p : tensor<?xi32>) {scale = 1.0 : f64, causal = "end"} -> tensor<?x1x8xf32>
   %f = tw.attention query(%q : tensor<?x1x8xf32>) state(%s3 : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>)
        positions(%p : tensor<?xi32>) {scale = 1.0 : f64, radius = 5 : i64} -> tensor<?x1x8xf32>
+  %i = tw.attention query(%q : tensor<?x1x8xf32>) state(%s7 : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>)
+       positions(%p : tensor<?xi32>) {scale = 1.0 : f64, causal = "end", window = 30 : i64, chunk = 20 : i64} -> tensor<?x1x8xf32>
+  %j = tw.attention query(%q : tensor<?x1x8xf32>) state(%s8 : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>)
+       positions(%p : tensor<?xi32>) {scale = 1.0 : f64, causal = "end", chunk = 12 : i64} -> tensor<?x1x8xf32>
   %t4 = tw.append %s4, %r, %q, %q : !state, tensor<?xi32>, tensor<?x1x8xf32>, tensor<?x1x8xf32>
   call @unknown(%s5) : (!state) -> ()
   %u6, %g = call @far(%q, %s6, %r, %l, %p) : (tensor<?x1x8xf32>, !state, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> (!state, tensor<?x1x8xf32>)

@@ -40,8 +40,8 @@ func.func @weights(%q: tensor<1x2x3x8xf32>) -> tensor<1x2x3x3xf32> {
 }
 
 // CHECK-LABEL: func.func @chunks
-// CHECK: tw.attention
-// RECEIPT-DAG: [Missed] flash-attention-fuse | Category:receipt:attention | Function=chunks | Reason="the kernel over a state has no chunks", ToChange="keep queries and the state's keys and values in f32, without chunks"
+// CHECK: flash_attention.attention {{.*}}chunk = 4 : i64
+// RECEIPT-DAG: [Passed] flash-attention-fuse | Category:receipt:attention | Function=chunks | Reason="attention by tiles with an online softmax"
 func.func @chunks(%q: tensor<?x9x64xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>) -> tensor<?x9x64xf32> {
   %o = tw.attention query(%q : tensor<?x9x64xf32>) state(%s : !state) row_start(%r : tensor<?xi32>) kv_len(%l : tensor<?xi32>) positions(%p : tensor<?xi32>) {causal = "end", scale = 0.125 : f64, chunk = 4 : i64} -> tensor<?x9x64xf32>
   return %o : tensor<?x9x64xf32>

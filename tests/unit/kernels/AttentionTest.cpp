@@ -23,6 +23,12 @@ struct Variant {
   bool causal = true;
   bool valuesInKeys = false; ///< the state has keys alone, and their first dimV columns are the values
   double scale = 0.2;
+  int64_t chunk = 0; ///< 0: none
+
+  /// The first key that the row at `place` sees.
+  int64_t first(int64_t place) const {
+    return std::max<int64_t>(window ? place - window + 1 : 0, chunk ? place / chunk * chunk : 0);
+  }
 };
 
 class Attention : public testing::TestWithParam<Variant> {};
@@ -38,6 +44,8 @@ std::string programText(const Variant &v) {
   std::string more;
   if (v.window)
     more += ", window = " + std::to_string(v.window) + " : i64";
+  if (v.chunk)
+    more += ", chunk = " + std::to_string(v.chunk) + " : i64";
   if (v.softcap > 0)
     more += ", softcap = " + std::to_string(v.softcap) + " : f64";
   text = replaced(text, "MORE", more);
@@ -53,10 +61,10 @@ struct History {
   std::vector<std::vector<float>> keys, values;
 };
 
-/// Row of head `head` with query `q` over the first `last` keys of `history`.
-std::vector<double> attend(const Variant &v, const History &history, int64_t last, const float *q, int64_t head,
-                           double sink) {
-  int64_t kv = head / (v.heads / v.headsKv), first = v.window ? std::max<int64_t>(0, last - v.window) : 0;
+/// Row of head `head` with query `q` over keys [first, last) of `history`.
+std::vector<double> attend(const Variant &v, const History &history, int64_t first, int64_t last, const float *q,
+                           int64_t head, double sink) {
+  int64_t kv = head / (v.heads / v.headsKv);
   std::vector<double> out(v.dimV);
   double sum = v.sinks ? std::exp(sink) : 0;
   for (int64_t j = first; j < last; ++j) {
@@ -106,8 +114,8 @@ static void compare(const Variant &v, const std::string &text, const CpuLevel &l
                                                    : added <= 8              ? "small"
                                                                              : "prefill");
     Step step = batch.step({std::vector<int32_t>(first), std::vector<int32_t>(second)}, shapeClass);
-    if (v.window)
-      batch.giveUp(step, v.window);
+    if (v.window || v.chunk)
+      batch.giveUp(step, [&](int64_t place) { return v.first(place); });
     std::vector<float> q = numbers(step.paddedRows * v.heads * v.dim), k = numbers(step.paddedRows * v.headsKv * v.dim),
                        values = numbers(step.paddedRows * v.headsKv * v.dimV);
     if (v.valuesInKeys)
@@ -132,15 +140,16 @@ static void compare(const Variant &v, const std::string &text, const CpuLevel &l
     double error = 0;
     for (int64_t row = 0; row < added; ++row) {
       const History &history = histories[row >= first];
-      int64_t keys = v.causal ? step.positions[row] + 1 : history.keys.size();
+      const int64_t place = step.positions[row], all = history.keys.size();
+      int64_t keys = v.causal ? place + 1 : v.chunk ? std::min(all, v.first(place) + v.chunk) : all;
       for (int64_t head = 0; head < v.heads; ++head) {
         const float *got = result->as<float>() + (row * v.heads + head) * v.dimV;
         if (row == 1 && head == 1) {
           EXPECT_TRUE(std::all_of(got, got + v.dimV, [](float x) { return std::isnan(x); })) << "NaN in, a number out";
           continue;
         }
-        std::vector<double> want =
-            attend(v, history, keys, q.data() + (row * v.heads + head) * v.dim, head, sinks[head]);
+        std::vector<double> want = attend(v, history, std::max<int64_t>(0, v.first(place)), keys,
+                                          q.data() + (row * v.heads + head) * v.dim, head, sinks[head]);
         for (int64_t d = 0; d < v.dimV; ++d)
           error = std::isnan(got[d]) ? HUGE_VAL : std::max(error, std::fabs(got[d] - want[d]));
       }
@@ -178,6 +187,14 @@ static const Variant variants[] = {
     {"fused_plain", "attention-fused", 7, 1, 80, 64, 0, 0.0, false},
     {"fused_window", "attention-fused", 4, 2, 32, 32, 70, 0.0, false},
     {"fused_window_without_end", "attention-fused", 2, 1, 16, 16, INT64_MAX, 0.0, false},
+    {"core_chunks", "attention", 4, 2, 32, 32, 0, 0.0, true, true, false, 0.2, 70},
+    {"core_chunks_of_one", "attention", 2, 1, 16, 16, 0, 0.0, false, true, false, 0.2, 1},
+    {"core_chunks_not_causal", "attention", 4, 2, 32, 32, 0, 0.0, false, false, false, 0.2, 5},
+    {"core_chunks_and_window", "attention", 4, 2, 32, 48, 70, 5.0, false, true, false, 0.2, 100},
+    {"fused_chunks", "attention-fused", 6, 2, 32, 32, 0, 0.0, false, true, false, 0.2, 64},
+    {"fused_chunks_and_window", "attention-fused", 4, 2, 32, 48, 9, 3.0, true, true, false, 0.2, 14},
+    {"fused_chunks_not_causal", "attention-fused", 4, 2, 32, 32, 0, 0.0, true, false, false, 0.2, 100},
+    {"fused_chunks_without_end", "attention-fused", 2, 1, 16, 16, 0, 0.0, false, true, false, 0.2, INT64_MAX},
     {"fused_softcap", "attention-fused", 4, 4, 32, 32, 0, 5.0, false},
     {"fused_sinks", "attention-fused", 4, 2, 32, 48, 0, 0.0, true},
     {"fused_all", "attention-fused", 12, 2, 64, 64, 5, 3.0, true},
@@ -190,6 +207,7 @@ static const Variant variants[] = {
 };
 
 static const Variant pairedVariants[] = {
+    {"fused_chunks", "attention-fused", 4, 2, 5, 3, 0, 0.0, true, true, false, 0.2, 70},
     {"core_odd_width", "attention", 3, 1, 33, 17, 0, 0.0, false},
     {"fused_odd_width", "attention-fused", 4, 2, 5, 3, 0, 0.0, true},
     {"fused_plain", "attention-fused", 7, 1, 80, 64, 0, 0.0, false},

@@ -69,14 +69,14 @@ public:
     return s;
   }
 
-  /// Pages whose tokens are all in front of the `window` last ones of each row of `step` are given up: in their place
-  /// is one that nobody has filled.
-  void giveUp(Step &step, int64_t window) const {
+  /// Pages all in front of what each row of `step` sees, first(place) its first token, are given up: in their place is
+  /// one that nobody has filled.
+  void giveUp(Step &step, llvm::function_ref<int64_t(int64_t place)> first) const {
     for (size_t tile = 0; tile < step.tiles.size(); tile += 8) {
       const int32_t place = step.tiles[tile + 2], firstPage = step.tiles[tile + 4];
       if (tile > 0 && step.tiles[tile + 6] == step.tiles[tile - 2])
         continue; // not the sequence's first tile
-      for (int64_t page = 0; (page + 1) * kPageTokens <= place - window + 1; ++page)
+      for (int64_t page = 0; (page + 1) * kPageTokens <= first(place); ++page)
         step.pages[firstPage + page] = freePages.front();
     }
   }
