@@ -485,7 +485,7 @@ TEST_F(Policy, FailuresAreTold) {
   old.size -= 8;
   void *instance = nullptr;
   EXPECT_EQ(half.attach(&old, "{}", &instance, &message), TW_INCOMPATIBLE);
-  EXPECT_EQ(std::string(text), "the host's table has 144 bytes, wanted 152; build the plugin fo")
+  EXPECT_EQ(std::string(text), "the host's table has 152 bytes, wanted 160; build the plugin fo")
       << "cut, with its end";
 
   DraftModel draftModel(host(), &models["target"], "draft");
