@@ -47,8 +47,8 @@ public:
     return check(tw_encode(model, &request, 1));
   }
 
-  llvm::Expected<std::vector<double>> step(llvm::ArrayRef<int32_t> tokens, bool lastOnly,
-                                           const RowInputs &inputs) override {
+  llvm::Expected<std::vector<double>> step(llvm::ArrayRef<int32_t> tokens, bool lastOnly, const RowInputs &inputs,
+                                           OutputRows *outputs) override {
     if (tw_model_kind_of(model) == TW_MODEL_ENCODER)
       if (llvm::Error error = reset())
         return std::move(error);
@@ -58,19 +58,30 @@ public:
     std::vector<int64_t> wanted;
     for (size_t i = lastOnly ? tokens.size() - 1 : 0; i < tokens.size(); ++i)
       wanted.push_back(static_cast<int64_t>(i));
-    const char *output = hasLogits() ? nullptr : tw_model_output_name(model, 0);
+    const int64_t first = hasLogits() ? 0 : 1; // the first output stands for logits that are not there
+    const int64_t count = outputs ? tw_model_output_count(model) : first;
     std::vector<float> logits(wanted.size() * static_cast<size_t>(vocab()));
-    const tw_output asked = {sizeof asked, output, logits.data()};
+    std::vector<std::vector<float>> further(static_cast<size_t>(count));
+    std::vector<tw_output> asked;
+    for (int64_t i = 0; i < count; ++i) {
+      const char *name = tw_model_output_name(model, i);
+      further[i].resize(wanted.size() * static_cast<size_t>(tw_model_output_size(model, name)));
+      asked.push_back({sizeof(tw_output), name, i < first ? logits.data() : further[i].data()});
+    }
     std::vector<tw_input> rows = rowsOf(inputs);
-    tw_step_request request = stepRequest(session, tokens, output ? nullptr : logits.data());
+    tw_step_request request = stepRequest(session, tokens, hasLogits() ? logits.data() : nullptr);
     request.wanted = wanted.data();
     request.wanted_count = static_cast<int64_t>(wanted.size());
-    request.outputs = output ? &asked : nullptr;
-    request.output_count = output ? 1 : 0;
+    request.outputs = asked.data();
+    request.output_count = count;
     request.inputs = rows.data();
     request.input_count = static_cast<int64_t>(rows.size());
     if (llvm::Error error = check(tw_step(model, &request, 1)))
       return std::move(error);
+    for (int64_t i = 0; outputs && i < count; ++i) {
+      const std::vector<float> &found = i < first ? logits : further[i];
+      (*outputs)[asked[i].name].assign(found.begin(), found.end());
+    }
     return std::vector<double>(logits.begin(), logits.end());
   }
 

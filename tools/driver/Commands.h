@@ -12,6 +12,7 @@ namespace tilewright::driver {
 struct ImportOptions {
   std::string input;                ///< .gguf, or a folder with a config.json
   std::string output;               ///< .twg
+  std::vector<std::string> outputs; ///< asked for besides what the model returns anyway
   std::string quantize;             ///< a storage type, or empty: weights stay as and where they are
   bool keepTables = false;          ///< tables keep their type
   std::vector<std::string> plugins; ///< for the storage type

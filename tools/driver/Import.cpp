@@ -63,7 +63,7 @@ int importModel(const ImportOptions &options) {
   const std::string graphPath = options.quantize.empty() ? options.output : graphPathBeside(options.input);
   Progress progress(options.quiet);
   progress.step("reading " + options.input);
-  llvm::Expected<ImportResult> result = tilewright::importModel(options.input, graphPath);
+  llvm::Expected<ImportResult> result = tilewright::importModel(options.input, graphPath, options.outputs);
   if (!result)
     return report(result.takeError(), BadInput);
   progress.done();

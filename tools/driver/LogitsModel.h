@@ -7,10 +7,15 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include <map>
+
 namespace tilewright::driver {
 
 /// Inputs of rows besides tokens and positions: a number for each token; what is absent is zeros.
 using RowInputs = llvm::StringMap<std::vector<int32_t>>;
+
+/// Rows of outputs by name, each as the logits are.
+using OutputRows = std::map<std::string, std::vector<double>>;
 
 class LogitsModel {
 public:
@@ -21,8 +26,9 @@ public:
   virtual llvm::Error encode(llvm::ArrayRef<int32_t> tokens, const RowInputs &inputs = {}) = 0;
   /// Appends tokens and returns their logits, [tokens, vocab] row-major; with `lastOnly`, [1, vocab]. An encoder reads
   /// each step as a sequence of its own. An encoder-decoder that has read no source reads these tokens as one.
+  /// `outputs` gets all further outputs.
   virtual llvm::Expected<std::vector<double>> step(llvm::ArrayRef<int32_t> tokens, bool lastOnly = false,
-                                                   const RowInputs &inputs = {}) = 0;
+                                                   const RowInputs &inputs = {}, OutputRows *outputs = nullptr) = 0;
   /// Numbers of a row: the vocabulary, or those of the output that stands for logits.
   virtual int64_t vocab() const = 0;
   virtual bool hasLogits() const = 0;

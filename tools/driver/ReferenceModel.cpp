@@ -40,6 +40,7 @@ llvm::Expected<std::unique_ptr<ReferenceModel>> ReferenceModel::create(Session &
   if (failed(results) || (!results->logits && results->outputs.empty()))
     return llvm::createStringError("the entry function is no step (see above)");
   model->logits = results->logits.has_value();
+  model->outputNumbers = results->outputs;
   model->resultNumber = results->logits ? *results->logits : results->outputs.front();
   if (!model->logits) {
     auto output = cast<RankedTensorType>(model->stepEntry.function.getResultTypes()[model->resultNumber]);
@@ -133,13 +134,13 @@ llvm::Error ReferenceModel::encode(ArrayRef<int32_t> tokens, const RowInputs &in
 }
 
 llvm::Expected<std::vector<double>> ReferenceModel::step(ArrayRef<int32_t> tokens, bool lastOnly,
-                                                         const RowInputs &inputs) {
+                                                         const RowInputs &inputs, OutputRows *outputs) {
   if (encodeEntry.function && sourceLength == 0)
     if (llvm::Error error = encode(tokens))
       return std::move(error);
   const int64_t count = static_cast<int64_t>(tokens.size()), wanted = lastOnly ? 1 : count;
   if (rereadLength == 0)
-    return extend(tokens, wanted, inputs);
+    return extend(tokens, wanted, inputs, outputs);
   history.insert(history.end(), tokens.begin(), tokens.end());
   for (const auto &input : inputs)
     historyInputs.try_emplace(input.getKey(), length); // zeros before
@@ -149,20 +150,24 @@ llvm::Expected<std::vector<double>> ReferenceModel::step(ArrayRef<int32_t> token
     column.second.resize(history.size());
   }
   if (length == 0 || length > rereadLength || length + count <= rereadLength)
-    return extend(tokens, wanted, inputs);
+    return extend(tokens, wanted, inputs, outputs);
   states.clear();
   length = 0;
-  return extend(history, wanted, historyInputs);
+  return extend(history, wanted, historyInputs, outputs);
 }
 
 llvm::Expected<std::vector<double>> ReferenceModel::extend(ArrayRef<int32_t> tokens, int64_t wanted,
-                                                           const RowInputs &inputs) {
+                                                           const RowInputs &inputs, OutputRows *outputs) {
   if (isWhole())
     length = 0;
   auto results = run(stepEntry, tokens, wanted, inputs);
   if (!results)
     return results.takeError();
   length += static_cast<int64_t>(tokens.size());
+  if (outputs)
+    for (unsigned number : outputNumbers)
+      (*outputs)[tw::resultName(stepEntry.function, number).str()] =
+          std::get<reference::Tensor>((*results)[number]).reals;
   return std::move(std::get<reference::Tensor>((*results)[resultNumber]).reals);
 }
 

@@ -30,11 +30,11 @@ public:
   llvm::Error reset() override;
   llvm::Error encode(llvm::ArrayRef<int32_t> tokens, const RowInputs &inputs = {}) override;
   llvm::Expected<std::vector<double>> step(llvm::ArrayRef<int32_t> tokens, bool lastOnly = false,
-                                           const RowInputs &inputs = {}) override;
+                                           const RowInputs &inputs = {}, OutputRows *outputs = nullptr) override;
   /// As step(), with results for the last `wanted` rows, but what the states hold stays, whatever the graph's
   /// reread_length.
   llvm::Expected<std::vector<double>> extend(llvm::ArrayRef<int32_t> tokens, int64_t wanted,
-                                             const RowInputs &inputs = {});
+                                             const RowInputs &inputs = {}, OutputRows *outputs = nullptr);
   int64_t vocab() const override { return width; }
   bool hasLogits() const override { return logits; }
   std::string numerics() const override { return precision == reference::Precision::F64 ? "f64" : "f32"; }
@@ -60,7 +60,8 @@ private:
   bool logits = true;
   reference::Precision precision;
   std::unique_ptr<reference::Interpreter> interpreter;
-  size_t resultNumber = 0; ///< of the logits, or of the first output where there are none
+  size_t resultNumber = 0;                   ///< of the logits, or of the first output where there are none
+  llvm::SmallVector<unsigned> outputNumbers; ///< results
   llvm::StringMap<reference::StateHandle> states;
   int64_t length = 0, sourceLength = 0;
   int64_t rereadLength; ///< of the graph

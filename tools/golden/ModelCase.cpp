@@ -3,6 +3,8 @@
 
 #include "backends/cpu/Level.h"
 #include "backends/reference/Compare.h"
+#include "frontend/graph/AtomicFile.h"
+#include "frontend/import/ImportModel.h"
 #include "tools/driver/Commands.h"
 #include "tools/driver/ReferenceModel.h"
 #include "tools/golden/TensorValues.h"
@@ -13,6 +15,7 @@
 #include "llvm/Support/Path.h"
 
 #include <cmath>
+#include <set>
 
 namespace tilewright {
 
@@ -58,11 +61,21 @@ public:
         row = rowOf(*texts, std::nullopt, b);
         inputs.clear();
       }
-      llvm::Expected<std::vector<double>> found = model.step(row.tokens, /*lastOnly=*/false, inputs);
+      driver::OutputRows outputs;
+      llvm::Expected<std::vector<double>> found = model.step(row.tokens, /*lastOnly=*/false, inputs, &outputs);
       if (!found)
         return found.takeError();
       for (auto [i, place] : llvm::enumerate(row.places))
         if (llvm::Error error = compareRow(part, *found, i, *logits, place, limit))
+          return error;
+      // The last of the stored ones is what no layer reads.
+      size_t layers = 0;
+      while (outputs.count("hidden_states." + std::to_string(layers)))
+        ++layers;
+      if (layers > 0 && outputs.count("hidden"))
+        outputs["hidden_states." + std::to_string(layers)] = outputs["hidden"];
+      for (const auto &[name, rows] : outputs)
+        if (llvm::Error error = compareOutput(part, name, rows, row.places))
           return error;
     }
     return note(part, limit);
@@ -107,6 +120,8 @@ public:
   }
 
   const std::string &text() const { return passed; }
+  /// Outputs that were compared, by part and name.
+  const std::set<std::string> &compared() const { return names; }
 
 private:
   /// The tokens of a batch entry that are no padding, and where they stand.
@@ -130,19 +145,44 @@ private:
     return tensor == io.tensors.end() ? std::nullopt : std::optional(tensorValues(tensor->second));
   }
 
+  /// Hidden rows, where they are stored.
+  llvm::Error compareOutput(const std::string &part, const std::string &name, const std::vector<double> &rows,
+                            llvm::ArrayRef<int64_t> places) {
+    const std::string stored = part + "." + (name == "hidden" ? "last_hidden_state" : name);
+    std::optional<GoldenTensor> wanted = values(stored);
+    if (!wanted)
+      return llvm::Error::success();
+    if (static_cast<int64_t>(rows.size()) != static_cast<int64_t>(places.size()) * wanted->shape.back())
+      return llvm::createStringError(llvm::formatv("{0}: found {1} numbers in {2} rows, wanted {3} a row", stored,
+                                                   rows.size(), places.size(), wanted->shape.back())
+                                         .str());
+    const double limit = errorLimit(errors, stored, *wanted), logitsWorst = worst;
+    for (auto [i, place] : llvm::enumerate(places))
+      if (llvm::Error error = compareNumbers(stored, rows, i, *wanted, place, limit))
+        return error;
+    worst = logitsWorst;
+    names.insert(stored);
+    return llvm::Error::success();
+  }
+
   llvm::Error compareRow(const std::string &part, const std::vector<double> &found, size_t row,
                          const GoldenTensor &wanted, int64_t place, double limit) {
-    const int64_t vocabulary = wanted.shape.back();
-    if (model.vocab() != vocabulary)
+    if (model.vocab() != wanted.shape.back())
       return llvm::createStringError(
-          llvm::formatv("{0}: found {1} logits, wanted {2}", part, model.vocab(), vocabulary).str());
-    for (int64_t v = 0; v < vocabulary; ++v) {
-      const double is = found[row * vocabulary + v], should = wanted.reals[place * vocabulary + v];
+          llvm::formatv("{0}: found {1} logits, wanted {2}", part, model.vocab(), wanted.shape.back()).str());
+    return compareNumbers(part + ": logit", found, row, wanted, place, limit);
+  }
+
+  llvm::Error compareNumbers(const std::string &what, const std::vector<double> &found, size_t row,
+                             const GoldenTensor &wanted, int64_t place, double limit) {
+    const int64_t width = wanted.shape.back();
+    for (int64_t v = 0; v < width; ++v) {
+      const double is = found[row * width + v], should = wanted.reals[place * width + v];
       const double error = reference::distance(is, should);
       if (!(error <= limit))
         return llvm::createStringError(
-            llvm::formatv("{0}: logit {1} of row {2} is {3:e6}, wanted {4:e6}: error {5:e2}, limit {6:e2}", part, v,
-                          place, is, should, error, limit)
+            llvm::formatv("{0} {1} of row {2} is {3:e6}, wanted {4:e6}: error {5:e2}, limit {6:e2}", what, v, place, is,
+                          should, error, limit)
                 .str());
       worst = std::max(worst, error);
     }
@@ -160,7 +200,18 @@ private:
   const llvm::json::Object &errors;
   double worst = 0;
   std::string passed;
+  std::set<std::string> names;
 };
+
+/// The outputs that the stored rows are of; they have to be compared.
+std::vector<std::string> outputsOf(const SafetensorsFile &io) {
+  std::vector<std::string> outputs;
+  if (io.tensors.count("plain.last_hidden_state"))
+    outputs.push_back("hidden");
+  if (io.tensors.count("plain.hidden_states.0"))
+    outputs.push_back("hidden_states");
+  return outputs;
+}
 
 CaseResult runParts(LogitsModel &model, const SafetensorsFile &io, llvm::StringRef path) {
   llvm::Expected<llvm::json::Object> errors = metadataObject(io, path, "f32_err");
@@ -175,30 +226,43 @@ CaseResult runParts(LogitsModel &model, const SafetensorsFile &io, llvm::StringR
       return {Outcome::Failed, llvm::toString(std::move(error))};
   if (run.text().empty())
     return {Outcome::Failed, "io.safetensors has no part that can be run"};
-  return {Outcome::Passed, run.text()};
+  for (const auto &[name, tensor] : io.tensors)
+    if (llvm::StringRef(name).contains("hidden_state") && !llvm::StringRef(name).contains(".encoder_") &&
+        !run.compared().count(name))
+      return {Outcome::Failed, name + " was not compared"};
+  return {Outcome::Passed, run.text() + llvm::formatv(", {0} hidden", run.compared().size()).str()};
 }
 
-CaseResult interpret(const std::string &folder, const SafetensorsFile &io, const std::vector<std::string> &plugins) {
+/// The model's graph, in `temporary`, with the outputs that the stored rows are of; an exit code.
+int importCase(const std::string &folder, const SafetensorsFile &io, const std::string &graph) {
+  llvm::Expected<ImportResult> imported = importModel(modelOf(folder), graph, outputsOf(io));
+  if (!imported)
+    return driver::report(imported.takeError(), BadInput);
+  return driver::report(writeFileAtomically(graph, imported->bytes), WorkFailed);
+}
+
+CaseResult notImported(int code) {
+  return {code == Unsupported ? Outcome::Unsupported : Outcome::Failed, "it cannot be imported (see above)"};
+}
+
+CaseResult interpret(const std::string &folder, const std::string &graph, const SafetensorsFile &io,
+                     const std::vector<std::string> &plugins) {
   driver::Session session(plugins, /*threads=*/1);
-  mlir::ModuleOp module = session.open(modelOf(folder), "");
+  mlir::ModuleOp module = session.open(graph, folder);
   if (!module)
-    return {session.status() == Unsupported ? Outcome::Unsupported : Outcome::Failed,
-            "it cannot be imported (see above)"};
+    return notImported(session.status());
   auto model = driver::ReferenceModel::create(session, module, reference::Precision::F64);
   if (!model)
     return {Outcome::Failed, llvm::toString(model.takeError())};
   return runParts(**model, io, folder);
 }
 
-CaseResult compileAndRun(const std::string &folder, const SafetensorsFile &io, const GoldenRun &run,
-                         const std::vector<std::string> &plugins) {
-  llvm::SmallString<128> temporary;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("check-golden", temporary))
-    return {Outcome::Failed, error.message()};
-  auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove_directories(temporary); });
+CaseResult compileAndRun(const std::string &folder, const std::string &graph, const SafetensorsFile &io,
+                         const GoldenRun &run, const std::vector<std::string> &plugins) {
   driver::CompileOptions options;
-  options.input = modelOf(folder);
-  options.output = (temporary + "/model").str();
+  options.input = graph;
+  options.weightsDir = folder;
+  options.output = graph + ".model";
   if (auto levels = hostCpuLevels(); !levels.empty())
     options.targets = {"cpu:" + levels.back()->name.str()};
   options.numerics = run.numerics;
@@ -224,7 +288,14 @@ CaseResult runModelCase(const std::string &folder, const GoldenRun &run, const s
   SafetensorsFile io;
   if (std::optional<std::string> error = readSafetensors(folder + "/io.safetensors", io))
     return {Outcome::Failed, *error};
-  return run.compiled ? compileAndRun(folder, io, run, plugins) : interpret(folder, io, plugins);
+  llvm::SmallString<128> temporary;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("check-golden", temporary))
+    return {Outcome::Failed, error.message()};
+  auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove_directories(temporary); });
+  const std::string graph = (temporary + "/case.twg").str();
+  if (int code = importCase(folder, io, graph))
+    return notImported(code);
+  return run.compiled ? compileAndRun(folder, graph, io, run, plugins) : interpret(folder, graph, io, plugins);
 }
 
 } // namespace tilewright

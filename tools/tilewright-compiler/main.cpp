@@ -37,6 +37,11 @@ int main(int argc, char **argv) {
       command->add_option("model", import.input, "GGUF file, or a folder with config.json and model.safetensors");
   auto *importOutput = command->add_option("-o,--output", import.output, "Graph file to write");
   listFlag->excludes(importInput)->excludes(importOutput);
+  command
+      ->add_option("--outputs", import.outputs,
+                   "What the model returns besides, as its family has it: hidden (rows behind the last norm), "
+                   "hidden_states (rows that each layer reads)")
+      ->delimiter(',');
   command->add_option(
       "--quantize", import.quantize,
       "Storage type of a plugin for matrices of f32, f16 and bf16 that linear maps multiply with, or that "
