@@ -33,8 +33,15 @@ typedef struct tw_rt_note {
     char name[64]; /* the plugin's */
     char version[32];
     char policies[128]; /* names of the policies that it has, separated by spaces */
+    uint64_t sources;   /* hash of what the half is built from; 0, or a descriptor that ends before it: it is not said */
   } descriptor;
 } tw_rt_note;
+
+/* What add_tilewright_runtime_half computes. It is of the sources, not of the file: the same half is made by another
+ * compiler, but not from other code under the same version. */
+#ifndef TILEWRIGHT_RUNTIME_HALF_SOURCES
+#define TILEWRIGHT_RUNTIME_HALF_SOURCES 0
+#endif
 
 /* One line in one source file of the half; POLICIES is "" for a half that has none. */
 #define TW_RT_NOTE(NAME, VERSION, POLICIES)                                                                            \
@@ -43,7 +50,8 @@ typedef struct tw_rt_note {
       sizeof(((tw_rt_note *)0)->descriptor),                                                                           \
       TW_RT_NOTE_TYPE,                                                                                                 \
       TW_RT_NOTE_OWNER,                                                                                                \
-      {TW_RT_NOTE_MAGIC, sizeof(((tw_rt_note *)0)->descriptor), TW_RT_API_VERSION, NAME, VERSION, POLICIES}};
+      {TW_RT_NOTE_MAGIC, sizeof(((tw_rt_note *)0)->descriptor), TW_RT_API_VERSION, NAME, VERSION, POLICIES,              \
+       TILEWRIGHT_RUNTIME_HALF_SOURCES}};
 
 /* What the host gives: the C interface of tilewright.h, so that a half links with nothing. A draft model, for example,
  * is a model of its own with sessions of its own. */

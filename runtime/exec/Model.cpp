@@ -115,11 +115,14 @@ const RuntimeHalf &Model::runtimeHalf(const std::string &plugin) {
     if (half->name() == plugin)
       return *half;
   std::string version; // of the plugin that the model was compiled with, if it was
+  uint64_t sources = 0;
   const auto *plugins = artifact->manifest()->plugins();
   for (uint32_t i = 0; plugins && i < plugins->size(); ++i)
-    if (plugins->Get(i)->name()->str() == plugin)
+    if (plugins->Get(i)->name()->str() == plugin) {
       version = plugins->Get(i)->version()->str();
-  halves.push_back(RuntimeHalf::load(plugin, version, json));
+      sources = plugins->Get(i)->runtime_half_sources();
+    }
+  halves.push_back(RuntimeHalf::load(plugin, version, sources, json));
   messages.write(TW_LOG_INFO, "loaded " + halves.back()->path() + ": runtime half of plugin " + plugin + " " +
                                   halves.back()->version());
   return *halves.back();

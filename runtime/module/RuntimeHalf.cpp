@@ -6,6 +6,10 @@
 #include "runtime/module/FileBytes.h"
 #include "runtime/module/PluginFolders.h"
 
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <iterator>
@@ -30,21 +34,31 @@ tw_rt_note noteOf(const std::string &file) {
   const FileBytes bytes = FileBytes::map(file);
   const std::span<const uint8_t> section =
       findElfSection(bytes.bytes(), TW_RT_NOTE_SECTION, file, "runtime half of a plugin");
-  tw_rt_note note;
-  if (section.size() < sizeof note)
+  tw_rt_note note = {};
+  // What every half of this API version has; the rest was appended.
+  constexpr size_t kLeast = offsetof(tw_rt_note, descriptor.sources);
+  if (section.size() < kLeast)
     throw Error(TW_CORRUPT, file + ": its note has " + std::to_string(section.size()) + " bytes, wanted " +
-                                std::to_string(sizeof note));
-  std::memcpy(&note, section.data(), sizeof note);
-  const auto &d = note.descriptor;
+                                std::to_string(kLeast));
+  std::memcpy(&note, section.data(), std::min(section.size(), sizeof note));
+  auto &d = note.descriptor;
   const auto ended = [](const auto &text) { return std::memchr(text, 0, sizeof text) != nullptr; };
   if (note.owner_bytes != sizeof TW_RT_NOTE_OWNER || std::memcmp(note.owner, kOwner, sizeof kOwner) ||
       note.type != TW_RT_NOTE_TYPE || std::memcmp(d.magic, kMagic, sizeof kMagic) || note.descriptor_bytes != d.size ||
-      d.size < sizeof d || !ended(d.name) || !ended(d.version) || !ended(d.policies))
+      d.size < kLeast - offsetof(tw_rt_note, descriptor) || !ended(d.name) || !ended(d.version) || !ended(d.policies))
     throw Error(TW_CORRUPT, file + ": its note is damaged; build the plugin again");
   if (d.api_version != TW_RT_API_VERSION)
     throw Error(TW_INCOMPATIBLE, file + ": found runtime-half API version " + versionText(d.api_version) + ", wanted " +
                                      versionText(TW_RT_API_VERSION) + "; build the plugin for this Tilewright");
+  if (d.size < sizeof d)
+    d.sources = 0;
   return note;
+}
+
+/// The user knows better.
+bool otherHalvesPass() {
+  const char *set = std::getenv("TILEWRIGHT_OTHER_HALVES");
+  return set && std::strcmp(set, "1") == 0;
 }
 
 std::vector<std::string> wordsOf(const char *text) {
@@ -82,17 +96,33 @@ std::string pluginOfPolicy(const std::string &words) {
                                 (list.empty() ? "none" : list));
 }
 
-std::unique_ptr<RuntimeHalf> RuntimeHalf::load(const std::string &plugin, const std::string &version,
+std::string sourcesText(uint64_t sources) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016" PRIx64, sources);
+  return text;
+}
+
+uint64_t sourcesOfRuntimeHalf(const std::string &plugin, const std::string &folder) {
+  try {
+    return noteOf(findRuntimeHalf(plugin, {folder})).descriptor.sources;
+  } catch (const Error &error) {
+    if (error.code() != TW_NOT_FOUND)
+      throw;
+    return 0;
+  }
+}
+
+std::unique_ptr<RuntimeHalf> RuntimeHalf::load(const std::string &plugin, const std::string &version, uint64_t sources,
                                                const std::string &description) {
   std::unique_ptr<RuntimeHalf> half(new RuntimeHalf());
   half->file = findRuntimeHalf(plugin, pluginFolders());
-  half->readNote(plugin, version);
+  half->readNote(plugin, version, sources);
   half->open();
   half->attach(description);
   return half;
 }
 
-void RuntimeHalf::readNote(const std::string &plugin, const std::string &version) {
+void RuntimeHalf::readNote(const std::string &plugin, const std::string &version, uint64_t sources) {
   const tw_rt_note note = noteOf(file);
   const auto &d = note.descriptor;
   if (plugin != d.name)
@@ -101,6 +131,13 @@ void RuntimeHalf::readNote(const std::string &plugin, const std::string &version
   if (!version.empty() && version != d.version)
     throw Error(TW_INCOMPATIBLE, file + ": found version " + d.version + ", the model was compiled with version " +
                                      version + " of plugin '" + plugin + "'; compile it again or install that version");
+  if (sources != 0 && sources != d.sources && !otherHalvesPass())
+    throw Error(TW_INCOMPATIBLE,
+                file + ": found version " + d.version + " built from sources " +
+                    (d.sources ? sourcesText(d.sources) : "that its note does not name") +
+                    ", the model was compiled with one built from " + sourcesText(sources) +
+                    "; compile it again, install that build of plugin '" + plugin +
+                    "', or set TILEWRIGHT_OTHER_HALVES=1");
   pluginName = d.name;
   pluginVersion = d.version;
 }

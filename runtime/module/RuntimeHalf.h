@@ -13,10 +13,11 @@ namespace tilewright {
 class RuntimeHalf {
 public:
   /// Checks the file of `plugin` before any of its code runs: a shared object for this machine, with a note of this API
-  /// version, that plugin and, unless empty, that `version`; then loads it, checks what its entry returns and attaches
+  /// version, that plugin, unless empty, that `version` and, unless 0, built from those `sources` (which
+  /// TILEWRIGHT_OTHER_HALVES=1 in the environment lets pass when they are others); then loads it, checks what its entry returns and attaches
   /// it to the model that `description` (JSON) describes. Throws Error: NOT_FOUND, IO, CORRUPT, INCOMPATIBLE, INVALID,
   /// UNSUPPORTED (the half refuses this process), and what the half's attach says.
-  static std::unique_ptr<RuntimeHalf> load(const std::string &plugin, const std::string &version,
+  static std::unique_ptr<RuntimeHalf> load(const std::string &plugin, const std::string &version, uint64_t sources,
                                            const std::string &description);
   ~RuntimeHalf();
   RuntimeHalf(const RuntimeHalf &) = delete;
@@ -30,7 +31,7 @@ public:
 
 private:
   RuntimeHalf() = default;
-  void readNote(const std::string &plugin, const std::string &version);
+  void readNote(const std::string &plugin, const std::string &version, uint64_t sources);
   void open();
   void attach(const std::string &description);
 
@@ -42,6 +43,12 @@ private:
 /// The plugin whose runtime half has the policy that `words` begin with (up to the first ':' or ','); the first in the
 /// order of the plugin folders. Only notes are read. Throws Error(NOT_FOUND) with the policies that there are.
 std::string pluginOfPolicy(const std::string &words);
+
+/// What the half of `plugin` in `folder` is built from, as its note says; 0 where it does not, or there is none. Throws
+/// Error as RuntimeHalf::load does for the file and its note.
+uint64_t sourcesOfRuntimeHalf(const std::string &plugin, const std::string &folder);
+/// As it is shown: 16 hexadecimal digits.
+std::string sourcesText(uint64_t sources);
 
 /// Throws Error with a half's status and message.
 [[noreturn]] void throwHalfError(const std::string &where, tw_status status, const char *text);

@@ -2,18 +2,21 @@
 // From planned programs to the files of an artifact.
 #include "tools/driver/Compiler.h"
 #include "tools/driver/Manifest.h"
+#include "tools/driver/text/HalfSources.h"
 
 #include "backends/cpu/Link.h"
 #include "runtime/api/abi.h"
 
+#include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
 namespace tilewright::driver {
 
-/// Names of the plugins whose ops or types the model uses, with the versions that are loaded.
-static void describePlugins(Session &session, artifact::ManifestT &manifest) {
+/// Names of the plugins whose ops or types the model uses, with the versions that are loaded, and what their runtime
+/// halves, which lie beside them, are built from.
+static llvm::Error describePlugins(Session &session, artifact::ManifestT &manifest) {
   const auto *required = session.graph().graph().required_plugins();
   for (const LoadedPlugin &plugin : session.host().plugins.loaded()) {
     bool used = required && llvm::any_of(*required, [&](const flatbuffers::String *name) {
@@ -25,18 +28,24 @@ static void describePlugins(Session &session, artifact::ManifestT &manifest) {
     entry->name = plugin.note.name;
     entry->version = plugin.note.version;
     entry->runtime_half = plugin.note.hasRuntimeHalf();
+    if (std::string error; entry->runtime_half &&
+                           !readHalfSources(entry->name, llvm::sys::path::parent_path(plugin.path).str(),
+                                            entry->runtime_half_sources, error))
+      return llvm::createStringError(error);
     manifest.plugins.push_back(std::move(entry));
   }
+  return llvm::Error::success();
 }
 
-artifact::ManifestT describeModel(Session &session, StringRef numerics) {
+llvm::Expected<artifact::ManifestT> describeModel(Session &session, StringRef numerics) {
   artifact::ManifestT manifest;
   manifest.producer = "tilewright";
   manifest.numerics = numerics.str();
   manifest.kv_element = "f32";
   manifest.page_tokens = TW_PAGE_TOKENS;
   describeGraph(session.graph().graph(), manifest);
-  describePlugins(session, manifest);
+  if (llvm::Error error = describePlugins(session, manifest))
+    return std::move(error);
   manifest.graph_hash = llvm::xxh3_64bits(session.graph().bytes());
   return manifest;
 }

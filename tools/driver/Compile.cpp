@@ -110,7 +110,10 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
         after.print(llvm::outs());
       })))
     return WorkFailed;
-  artifact::ManifestT manifest = describeModel(session, options.numerics);
+  llvm::Expected<artifact::ManifestT> described = describeModel(session, options.numerics);
+  if (!described)
+    return report(described.takeError(), Incompatible);
+  artifact::ManifestT &manifest = *described;
   const std::vector<std::string> entries = entriesOf(session.graph().graph());
   if (failed(checkTables(module, entries, manifest)) || failed(checkSourcesAreRead(module, entries.front())))
     return WorkFailed;

@@ -20,9 +20,11 @@ llvm::Expected<std::unique_ptr<CompiledStep>> compileStep(Session &session, Muta
   llvm::Expected<OutputFolder> folder = OutputFolder::create(path.str().str());
   if (!folder)
     return folder.takeError();
-  artifact::ManifestT manifest = describeModel(session, numerics);
+  llvm::Expected<artifact::ManifestT> manifest = describeModel(session, numerics);
+  if (!manifest)
+    return manifest.takeError();
   Progress silent(/*quiet=*/true);
-  if (writeArtifact(session, classes, level, compile, manifest, *folder, silent) != Success)
+  if (writeArtifact(session, classes, level, compile, *manifest, *folder, silent) != Success)
     return llvm::createStringError("the model cannot be compiled (see above)");
   std::string message;
   std::unique_ptr<CompiledStep> step = CompiledStep::open(folder->file(""), tokens, message);

@@ -4,6 +4,7 @@
 #include "tools/tilewright/InspectReceipts.h"
 
 #include "runtime/module/Artifact.h"
+#include "runtime/module/RuntimeHalf.h"
 
 #include <nlohmann/json.hpp>
 
@@ -81,9 +82,12 @@ void printSummary(const Manifest &manifest) {
     }
   }
   for (uint32_t i = 0; i < size(manifest->plugins()); ++i)
-    std::printf("plugin     %s %s%s\n", text(manifest->plugins()->Get(i)->name()).c_str(),
+    std::printf("plugin     %s %s%s%s\n", text(manifest->plugins()->Get(i)->name()).c_str(),
                 text(manifest->plugins()->Get(i)->version()).c_str(),
-                manifest->plugins()->Get(i)->runtime_half() ? ", its runtime half is needed" : "");
+                manifest->plugins()->Get(i)->runtime_half() ? ", its runtime half is needed" : "",
+                manifest->plugins()->Get(i)->runtime_half_sources()
+                    ? (", from sources " + sourcesText(manifest->plugins()->Get(i)->runtime_half_sources())).c_str()
+                    : "");
 }
 
 nlohmann::json kernelsOf(const artifact::Level &level) {

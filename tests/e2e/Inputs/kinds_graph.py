@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Small models for kinds of receipts that the usual models do not have.
 
-kinds_graph.py softmax|joint-softmax|negated-sum|negated FOLDER writes FOLDER/model.json, a graph file as JSON, for flatc.
+kinds_graph.py softmax|joint-softmax|negated-sum|maxout|negated FOLDER writes FOLDER/model.json, a graph file as JSON, for flatc.
 """
 import struct
 import sys
@@ -34,9 +34,12 @@ elif case == "joint-softmax":  # over two dimensions together
     y = op("tw.reshape", [op("tw.div", [e, total], pairs)], rows)
 elif case == "negated-sum":  # of a linear map: its epilogue
     y = op("tw.neg", [op("tw.linear", [x, weight("w")], rows)], rows)
+elif case == "maxout":
+    y = op("my_technique.maxout", [x], tensor("f32", ["N", WIDTH // 2]), pieces=2)
 else:
     y = op("tw.neg", [x], rows)
-logits = op("tw.gather", [y, arguments["logit_rows"]], tensor("f32", ["R", WIDTH]))
+vocabulary = WIDTH // 2 if case == "maxout" else WIDTH
+logits = op("tw.gather", [y, arguments["logit_rows"]], tensor("f32", ["R", vocabulary]))
 f.data.update(results=[logits], result_names=["logits"])
-write(folder, {"name": case, "entry": "step", "weights": weights, "context_length": 16, "vocab_size": WIDTH, "producer": "kinds_graph.py",
+write(folder, {"name": case, "entry": "step", "weights": weights, "context_length": 16, "vocab_size": vocabulary, "producer": "kinds_graph.py",
                "functions": [f.data]})

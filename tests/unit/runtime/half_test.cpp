@@ -4,6 +4,7 @@
 #include "runtime/api/Generate.h"
 #include "runtime/api/Handles.h"
 #include "runtime/api/runtime_half.h"
+#include "runtime/module/RuntimeHalf.h"
 #include "tests/unit/runtime/fake/FakeModel.h"
 
 #include <cstring>
@@ -29,20 +30,22 @@ public:
 };
 
 std::function<void(artifact::ManifestT &)> needing(const std::string &name, const std::string &version,
-                                                   bool half = true) {
+                                                   bool half = true, uint64_t sources = 0) {
   return [=](artifact::ManifestT &manifest) {
     auto plugin = std::make_unique<artifact::PluginT>();
     plugin->name = name;
     plugin->version = version;
     plugin->runtime_half = half;
+    plugin->runtime_half_sources = sources;
     manifest.plugins.push_back(std::move(plugin));
   };
 }
 
 /// Loads a model that needs the half; the status, with the message in tw_last_error().
-tw_status loadNeeding(const std::string &name, const std::string &version = "1.2.3", bool half = true) {
+tw_status loadNeeding(const std::string &name, const std::string &version = "1.2.3", bool half = true,
+                      uint64_t sources = 0) {
   TemporaryFolder folder;
-  writeFakeArtifact(folder.path(), {.change = needing(name, version, half)});
+  writeFakeArtifact(folder.path(), {.change = needing(name, version, half, sources)});
   tw_model *model = nullptr;
   const tw_status status = tw_model_load(folder.path().c_str(), nullptr, &model);
   EXPECT_EQ(model == nullptr, status != TW_OK);
@@ -118,6 +121,40 @@ TEST(RuntimeHalf, EachFaultHasItsMessage) {
 
   PluginPath relative("here");
   expectError(loadNeeding("fake"), TW_INVALID, "TILEWRIGHT_PLUGIN_PATH: found folder 'here', wanted absolute paths");
+}
+
+// The note says what a half is built from, and a model is refused one of the same version from other sources. Notes of
+// before that was said are shorter.
+TEST(RuntimeHalf, OtherSourcesAreRefusedUnlessTheUserWantsThem) {
+  PluginPath path(kHalves);
+  const uint64_t sources = sourcesOfRuntimeHalf("fake", kHalves);
+  ASSERT_NE(sources, 0u);
+  EXPECT_EQ(sourcesOfRuntimeHalf("absent", kHalves), 0u);
+  EXPECT_EQ(loadNeeding("fake", "1.2.3", true, sources), TW_OK) << tw_last_error();
+  const std::string refused = "_rt.so: found version 1.2.3 built from sources " + sourcesText(sources) +
+                              ", the model was compiled with one built from " + sourcesText(sources + 1) + "; compile";
+  expectError(loadNeeding("fake", "1.2.3", true, sources + 1), TW_INCOMPATIBLE, refused.c_str());
+  setenv("TILEWRIGHT_OTHER_HALVES", "1", 1);
+  EXPECT_EQ(loadNeeding("fake", "1.2.3", true, sources + 1), TW_OK) << tw_last_error();
+  EXPECT_EQ(loadNeeding("fake", "1.2.4", true, sources), TW_INCOMPATIBLE) << "a version is another thing";
+  unsetenv("TILEWRIGHT_OTHER_HALVES");
+
+  TemporaryFolder folder;
+  const std::string file = folder.path("libtilewright_fake_rt.so");
+  std::vector<uint8_t> older = readFile(std::string(kHalves) + "/libtilewright_fake_rt.so");
+  const uint8_t magic[] = TW_RT_NOTE_MAGIC;
+  const auto descriptor = std::search(older.begin(), older.end(), std::begin(magic), std::end(magic));
+  ASSERT_NE(descriptor, older.end());
+  const uint32_t size = offsetof(tw_rt_note, descriptor.sources) - offsetof(tw_rt_note, descriptor);
+  std::memcpy(&*descriptor + 8, &size, sizeof size);
+  std::memcpy(&*descriptor - offsetof(tw_rt_note, descriptor) + offsetof(tw_rt_note, descriptor_bytes), &size,
+              sizeof size);
+  writeFile(file, older);
+  PluginPath olderPath(folder.path());
+  EXPECT_EQ(sourcesOfRuntimeHalf("fake", folder.path()), 0u);
+  EXPECT_EQ(loadNeeding("fake"), TW_OK) << tw_last_error();
+  expectError(loadNeeding("fake", "1.2.3", true, sources), TW_INCOMPATIBLE,
+              "_rt.so: found version 1.2.3 built from sources that its note does not name, the model");
 }
 
 TEST(RuntimeHalf, FilesThatAreNone) {
