@@ -70,6 +70,8 @@ public:
   /// Number of chunks, an expression over the step's counts: rows (padded), tiles, logit rows, times `factor`.
   enum class Count { PaddedRows, Rows, Tiles, LogitRows };
   virtual void setChunks(Count count, int64_t divisor, int64_t factor) = 0;
+  /// A number that no step changes; 0: there is nothing to do.
+  virtual void setChunks(int64_t count) = 0;
   /// The same over the rows of operand or result `value`, whatever they count.
   virtual void setRowChunks(mlir::Value value, int64_t divisor, int64_t factor) = 0;
 

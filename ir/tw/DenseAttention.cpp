@@ -90,8 +90,8 @@ LogicalResult DenseAttention::build(llvm::function_ref<Block(DenseAttention &)> 
     if (operand)
       *argument = kernel.tensor(operand);
   const int64_t chunks = spec.parts * batches * headsKv * blocks;
+  kernel.setChunks(chunks);
   if (chunks == 0) {
-    kernel.setChunks(KernelBuilder::Count::PaddedRows, 1, 0);
     for (auto [i, destination] : llvm::enumerate(destinations))
       kernel.finish(i, destination);
     return success();
@@ -100,7 +100,6 @@ LogicalResult DenseAttention::build(llvm::function_ref<Block(DenseAttention &)> 
     loadChunk(number);
     return store(item(*this), state);
   });
-  kernel.setRowChunks(spec.result, 1, chunks / cast<RankedTensorType>(spec.result.getType()).getDimSize(0));
   for (auto [i, destination] : llvm::enumerate(done))
     kernel.finish(i, destination);
   return success();

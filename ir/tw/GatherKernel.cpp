@@ -43,7 +43,7 @@ LogicalResult GatherOp::buildKernel(KernelBuilder &kernel) {
   if (!table || !ids || !destination)
     return failure();
   if (llvm::is_contained(type.getShape(), 0)) { // nothing to copy
-    kernel.setChunks(KernelBuilder::Count::PaddedRows, 1, 0);
+    kernel.setChunks(0);
     kernel.finish(0, destination);
     return success();
   }

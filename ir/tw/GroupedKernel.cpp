@@ -179,7 +179,7 @@ LogicalResult GroupedLinear::build(Value input, Value offsets, int64_t weightByt
   if (!table || !destination)
     return failure();
   if (type.getDimSize(0) == 0 || columns == 0) {
-    kernel.setChunks(KernelBuilder::Count::PaddedRows, 1, 0);
+    kernel.setChunks(0);
     kernel.finish(0, destination);
     return success();
   }

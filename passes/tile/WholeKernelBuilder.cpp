@@ -90,9 +90,11 @@ public:
     kernel.setChunks(stepCount(of, op->getContext()).floorDiv(divisor) * factor);
   }
 
+  void setChunks(int64_t count) override { kernel.setChunks(getAffineConstantExpr(count, op->getContext())); }
+
   void setRowChunks(Value value, int64_t divisor, int64_t factor) override {
     if (auto type = cast<RankedTensorType>(value.getType()); !type.isDynamicDim(0))
-      return kernel.setChunks(getAffineConstantExpr(type.getDimSize(0) / divisor * factor, op->getContext()));
+      return setChunks(type.getDimSize(0) / divisor * factor);
     tw::RowCount rows = tw::RowCount::parse(kernel.rowSymbols().of(value));
     StepCount of = rows.base == "R" ? StepCount::LogitRows : StepCount::PaddedRows;
     kernel.setChunks((stepCount(of, op->getContext()) * rows.factor).floorDiv(divisor) * factor);
