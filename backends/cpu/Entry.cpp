@@ -185,7 +185,7 @@ LogicalResult EntryEmitter::placeResults(Frame &frame) {
         LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, given, LLVM::ZeroOp::create(b, loc, ptr).getResult());
     frame.outputWanted.push_back(wanted);
     served[number] = uint64_t(1) << i;
-    // What is read inside as well has a place of its own for a caller who does not want it.
+    // What is made for others as well has a place of its own for a caller who does not want it.
     const FunctionPlan &own = plan.find(function)->second;
     if (auto place = own.places.find(value); place != own.places.end()) {
       const Address inside = {.kind = Address::Kind::Arena,

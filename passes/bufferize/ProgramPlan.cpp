@@ -81,6 +81,12 @@ private:
     });
   }
 
+  /// What makes it makes no other tensor, and so does not run for a caller who does not want this one.
+  static bool isMadeAlone(Value value) {
+    Operation *op = value.getDefiningOp();
+    return !op || llvm::count_if(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) == 1;
+  }
+
   LogicalResult planFunction(func::FuncOp function) {
     if (plan.count(function))
       return success();
@@ -91,7 +97,7 @@ private:
       step[&op] = count++;
     SmallVector<Value> returned = llvm::map_to_vector(function.front().getTerminator()->getOperands(), storageOf);
     if (SymbolTable::symbolKnownUseEmpty(function, module))
-      llvm::erase_if(returned, [](Value value) { return !isOnlyReturned(value); });
+      llvm::erase_if(returned, [](Value value) { return !isOnlyReturned(value) || !isMadeAlone(value); });
 
     std::vector<LiveBuffer> buffers[numArenaRegions];
     SmallVector<std::pair<Value, unsigned>> owners[numArenaRegions];

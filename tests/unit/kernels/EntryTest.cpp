@@ -278,6 +278,57 @@ TEST(Entry, LeavesOutWhatNobodyWants) {
   }
 }
 
+// A kernel that makes an output beside something else runs without being asked for it: the output has a place then.
+TEST(Entry, OutputsMadeBesideOthersHaveAPlace) {
+  const std::string text = R"(
+    #rows = affine_map<()[n, r, t, l] -> (n)>
+    func.func private @add(%x: memref<?x8xf32> {tw.dims = ["R", 8], tw.source = ["operand", 0]},
+        %y: memref<?x8xf32> {tw.dims = ["R", 8], tw.source = ["result", 0]}, %b: index, %e: index) attributes {tw.kernel} { return }
+    func.func private @both(%x: memref<?x8xf32> {tw.dims = ["R", 8], tw.source = ["operand", 0]},
+        %y: memref<?x8xf32> {tw.dims = ["R", 8], tw.source = ["result", 0]},
+        %z: memref<?x8xf32> {tw.dims = ["R", 8], tw.source = ["result", 1]}, %b: index, %e: index) attributes {tw.kernel} { return }
+    func.func @step(%in: tensor<?x8xf32> {tw.name = "tokens"}) -> (tensor<?x8xf32> {tw.name = "hidden"},
+        tensor<?x8xf32> {tw.name = "logits"}, tensor<?x8xf32> {tw.name = "first"}, tensor<?x8xf32> {tw.name = "second"}) {
+      %hidden, %inner = tw.dispatch @both(%in) chunks #rows : (tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
+      %logits = tw.dispatch @add(%inner) chunks #rows : (tensor<?x8xf32>) -> tensor<?x8xf32>
+      %first, %second = tw.dispatch @both(%inner) chunks #rows : (tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>)
+      return %hidden, %logits, %first, %second : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
+    })";
+  Entry entry(text, 0);
+  ASSERT_TRUE(entry.code);
+  Loaded loaded(*entry.code);
+  ASSERT_TRUE(loaded.run);
+  std::vector<uint8_t> arena(entry.planned[ArenaRegion::LogitRows] * 3);
+  float tokens[24], logits[24], hidden[24], first[24], second[24];
+  const auto inArena = [&](void *at) { return at >= arena.data() && at < arena.data() + arena.size(); };
+  for (unsigned wanted = 0; wanted < 8; ++wanted) {
+    float *outputs[] = {wanted & 1 ? hidden : nullptr, wanted & 2 ? first : nullptr, wanted & 4 ? second : nullptr};
+    Trace trace;
+    tw_abi_step step{};
+    step.size = sizeof step;
+    step.phase = &record;
+    step.context = &trace;
+    step.logit_rows = step.padded_logit_rows = step.rows = step.padded_rows = 3;
+    step.tokens = reinterpret_cast<const int32_t *>(tokens);
+    step.arena = arena.data();
+    step.logits = logits;
+    step.outputs = outputs;
+    ASSERT_EQ(loaded.run(&step), 0);
+    ASSERT_EQ(trace.phases.size(), wanted & 6 ? 3u : 2u) << wanted;
+    const std::vector<void *> &made = trace.phases[0];
+    EXPECT_EQ(made[0], tokens);
+    EXPECT_TRUE(wanted & 1 ? made[1] == hidden : inArena(made[1])) << wanted;
+    EXPECT_TRUE(inArena(made[2]) && made[2] != made[1]) << wanted;
+    EXPECT_EQ(trace.phases[1], (std::vector<void *>{made[2], logits})) << wanted;
+    if (wanted & 6) {
+      const std::vector<void *> &last = trace.phases[2];
+      EXPECT_EQ(last[0], made[2]) << wanted;
+      EXPECT_TRUE(wanted & 2 ? last[1] == first : inArena(last[1])) << wanted;
+      EXPECT_TRUE(wanted & 4 ? last[2] == second : inArena(last[2])) << wanted;
+    }
+  }
+}
+
 // Page tables and row slots are those of the state that a kernel takes: of its window, or of all that have none.
 TEST(Entry, GivesEachKernelTheTablesOfItsState) {
   std::string text = R"(
