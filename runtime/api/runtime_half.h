@@ -33,7 +33,7 @@ typedef struct tw_rt_note {
     char name[64]; /* the plugin's */
     char version[32];
     char policies[128]; /* names of the policies that it has, separated by spaces */
-    uint64_t sources;   /* hash of what the half is built from; 0, or a descriptor that ends before it: it is not said */
+    uint64_t sources; /* hash of what the half is built from; 0, or a descriptor that ends before it: it is not said */
   } descriptor;
 } tw_rt_note;
 
@@ -45,13 +45,13 @@ typedef struct tw_rt_note {
 
 /* One line in one source file of the half; POLICIES is "" for a half that has none. */
 #define TW_RT_NOTE(NAME, VERSION, POLICIES)                                                                            \
-  __attribute__((section(TW_RT_NOTE_SECTION), used, aligned(8))) const tw_rt_note tilewright_rt_note = {               \
-      sizeof TW_RT_NOTE_OWNER,                                                                                         \
-      sizeof(((tw_rt_note *)0)->descriptor),                                                                           \
-      TW_RT_NOTE_TYPE,                                                                                                 \
-      TW_RT_NOTE_OWNER,                                                                                                \
-      {TW_RT_NOTE_MAGIC, sizeof(((tw_rt_note *)0)->descriptor), TW_RT_API_VERSION, NAME, VERSION, POLICIES,              \
-       TILEWRIGHT_RUNTIME_HALF_SOURCES}};
+  __attribute__((section(TW_RT_NOTE_SECTION), used, aligned(8)))                                                       \
+  const tw_rt_note tilewright_rt_note = {sizeof TW_RT_NOTE_OWNER,                                                      \
+                                         sizeof(((tw_rt_note *)0)->descriptor),                                        \
+                                         TW_RT_NOTE_TYPE,                                                              \
+                                         TW_RT_NOTE_OWNER,                                                             \
+                                         {TW_RT_NOTE_MAGIC, sizeof(((tw_rt_note *)0)->descriptor), TW_RT_API_VERSION,  \
+                                          NAME, VERSION, POLICIES, TILEWRIGHT_RUNTIME_HALF_SOURCES}};
 
 /* What the host gives: the C interface of tilewright.h, so that a half links with nothing. A draft model, for example,
  * is a model of its own with sessions of its own. */

@@ -38,8 +38,8 @@ tw_rt_note noteOf(const std::string &file) {
   // What every half of this API version has; the rest was appended.
   constexpr size_t kLeast = offsetof(tw_rt_note, descriptor.sources);
   if (section.size() < kLeast)
-    throw Error(TW_CORRUPT, file + ": its note has " + std::to_string(section.size()) + " bytes, wanted " +
-                                std::to_string(kLeast));
+    throw Error(TW_CORRUPT,
+                file + ": its note has " + std::to_string(section.size()) + " bytes, wanted " + std::to_string(kLeast));
   std::memcpy(&note, section.data(), std::min(section.size(), sizeof note));
   auto &d = note.descriptor;
   const auto ended = [](const auto &text) { return std::memchr(text, 0, sizeof text) != nullptr; };
@@ -132,12 +132,11 @@ void RuntimeHalf::readNote(const std::string &plugin, const std::string &version
     throw Error(TW_INCOMPATIBLE, file + ": found version " + d.version + ", the model was compiled with version " +
                                      version + " of plugin '" + plugin + "'; compile it again or install that version");
   if (sources != 0 && sources != d.sources && !otherHalvesPass())
-    throw Error(TW_INCOMPATIBLE,
-                file + ": found version " + d.version + " built from sources " +
-                    (d.sources ? sourcesText(d.sources) : "that its note does not name") +
-                    ", the model was compiled with one built from " + sourcesText(sources) +
-                    "; compile it again, install that build of plugin '" + plugin +
-                    "', or set TILEWRIGHT_OTHER_HALVES=1");
+    throw Error(TW_INCOMPATIBLE, file + ": found version " + d.version + " built from sources " +
+                                     (d.sources ? sourcesText(d.sources) : "that its note does not name") +
+                                     ", the model was compiled with one built from " + sourcesText(sources) +
+                                     "; compile it again, install that build of plugin '" + plugin +
+                                     "', or set TILEWRIGHT_OTHER_HALVES=1");
   pluginName = d.name;
   pluginVersion = d.version;
 }

@@ -14,9 +14,9 @@ class RuntimeHalf {
 public:
   /// Checks the file of `plugin` before any of its code runs: a shared object for this machine, with a note of this API
   /// version, that plugin, unless empty, that `version` and, unless 0, built from those `sources` (which
-  /// TILEWRIGHT_OTHER_HALVES=1 in the environment lets pass when they are others); then loads it, checks what its entry returns and attaches
-  /// it to the model that `description` (JSON) describes. Throws Error: NOT_FOUND, IO, CORRUPT, INCOMPATIBLE, INVALID,
-  /// UNSUPPORTED (the half refuses this process), and what the half's attach says.
+  /// TILEWRIGHT_OTHER_HALVES=1 in the environment lets pass when they are others); then loads it, checks what its entry
+  /// returns and attaches it to the model that `description` (JSON) describes. Throws Error: NOT_FOUND, IO, CORRUPT,
+  /// INCOMPATIBLE, INVALID, UNSUPPORTED (the half refuses this process), and what the half's attach says.
   static std::unique_ptr<RuntimeHalf> load(const std::string &plugin, const std::string &version, uint64_t sources,
                                            const std::string &description);
   ~RuntimeHalf();

@@ -28,9 +28,9 @@ static llvm::Error describePlugins(Session &session, artifact::ManifestT &manife
     entry->name = plugin.note.name;
     entry->version = plugin.note.version;
     entry->runtime_half = plugin.note.hasRuntimeHalf();
-    if (std::string error; entry->runtime_half &&
-                           !readHalfSources(entry->name, llvm::sys::path::parent_path(plugin.path).str(),
-                                            entry->runtime_half_sources, error))
+    if (std::string error;
+        entry->runtime_half && !readHalfSources(entry->name, llvm::sys::path::parent_path(plugin.path).str(),
+                                                entry->runtime_half_sources, error))
       return llvm::createStringError(error);
     manifest.plugins.push_back(std::move(entry));
   }

@@ -96,8 +96,8 @@ mlir::LogicalResult compileLevel(llvm::MutableArrayRef<ClassProgram> classes, ll
 KernelCompiler ordinaryCompiler(const StageRegistry &stages, const PipelineOptions &options, Progress &progress,
                                 const std::string &dumpAfter = "");
 
-/// What every manifest of this graph says: model, tokenizer, plugins, numerics. Fails for a runtime half beside a plugin
-/// that is none.
+/// What every manifest of this graph says: model, tokenizer, plugins, numerics. Fails for a runtime half beside a
+/// plugin that is none.
 llvm::Expected<artifact::ManifestT> describeModel(Session &session, llvm::StringRef numerics);
 
 /// Packs the weights, compiles the classes for each level and links: writes model.so and model.tww into `folder`.

@@ -42,4 +42,4 @@ vocabulary = WIDTH // 2 if case == "maxout" else WIDTH
 logits = op("tw.gather", [y, arguments["logit_rows"]], tensor("f32", ["R", vocabulary]))
 f.data.update(results=[logits], result_names=["logits"])
 write(folder, {"name": case, "entry": "step", "weights": weights, "context_length": 16, "vocab_size": vocabulary, "producer": "kinds_graph.py",
-               "functions": [f.data]})
+               "required_plugins": ["my_technique"] if case == "maxout" else [], "functions": [f.data]})

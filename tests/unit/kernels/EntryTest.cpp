@@ -81,7 +81,7 @@ public:
       return;
     }
     code->walk([&](mlir::Operation *) { ++operations; });
-    for (llvm::StringRef kernel : {"mul.test", "add.test"}) {
+    for (llvm::StringRef kernel : {"mul.test", "add.test", "both.test"}) {
       auto function = code->lookupSymbol<mlir::LLVM::LLVMFuncOp>(kernel);
       if (!function)
         continue;
@@ -98,7 +98,8 @@ public:
 
 /// What each phase's kernel was given.
 struct Trace {
-  void *mul = nullptr; ///< the kernel with four buffers; others have two
+  void *mul = nullptr;  ///< the kernel with four buffers
+  void *both = nullptr; ///< the kernel with three; others have two
   std::vector<std::vector<void *>> phases = {};
   size_t stopAfter = SIZE_MAX;
 };
@@ -132,7 +133,8 @@ int32_t record(tw_abi_step *step, const tw_abi_work *works, int64_t count) {
   auto &trace = *static_cast<Trace *>(step->context);
   EXPECT_EQ(count, 1);
   EXPECT_EQ(works->chunks, 3);
-  trace.phases.emplace_back(works->args, works->args + (reinterpret_cast<void *>(works->kernel) == trace.mul ? 4 : 2));
+  void *const kernel = reinterpret_cast<void *>(works->kernel);
+  trace.phases.emplace_back(works->args, works->args + (kernel == trace.mul ? 4 : kernel == trace.both ? 3 : 2));
   if (trace.phases.size() == trace.stopAfter)
     return 9;
   return 0;
@@ -303,7 +305,7 @@ TEST(Entry, OutputsMadeBesideOthersHaveAPlace) {
   const auto inArena = [&](void *at) { return at >= arena.data() && at < arena.data() + arena.size(); };
   for (unsigned wanted = 0; wanted < 8; ++wanted) {
     float *outputs[] = {wanted & 1 ? hidden : nullptr, wanted & 2 ? first : nullptr, wanted & 4 ? second : nullptr};
-    Trace trace;
+    Trace trace{.both = dlsym(loaded.handle, "both.test")};
     tw_abi_step step{};
     step.size = sizeof step;
     step.phase = &record;

@@ -35,7 +35,7 @@ __attribute__((section(TW_RT_NOTE_SECTION), used, aligned(8))) const tw_rt_note 
     sizeof(((tw_rt_note *)0)->descriptor),
     TW_RT_NOTE_TYPE,
     TW_RT_NOTE_OWNER,
-    {TW_RT_NOTE_MAGIC, sizeof(((tw_rt_note *)0)->descriptor), HALF_NOTE_API, HALF_NOTE_NAME, "1.2.3", ""}};
+    {TW_RT_NOTE_MAGIC, sizeof(((tw_rt_note *)0)->descriptor), HALF_NOTE_API, HALF_NOTE_NAME, "1.2.3", "", 0}};
 #endif
 
 static const tw_rt_host *host;
