@@ -63,10 +63,11 @@ install(FILES tests/lit.base.cfg.py DESTINATION share/tilewright)
 # What `tilewright plugins new` copies; programs find it beside their own folder, built or installed.
 set(template ${PROJECT_BINARY_DIR}/share/tilewright/template)
 file(GLOB files CONFIGURE_DEPENDS plugins/_template/* tests/plugins/_template/*)
+file(CONFIGURE OUTPUT ${template}.files CONTENT "${files}") # a file that is gone makes nothing else newer
 add_custom_command(OUTPUT ${template}.stamp
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUT=${template} -P ${PROJECT_SOURCE_DIR}/cmake/make-template.cmake
   COMMAND ${CMAKE_COMMAND} -E touch ${template}.stamp
-  DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/make-template.cmake VERBATIM)
+  DEPENDS ${files} ${template}.files ${PROJECT_SOURCE_DIR}/cmake/make-template.cmake VERBATIM)
 add_custom_target(tilewright_template ALL DEPENDS ${template}.stamp)
 install(DIRECTORY ${template} DESTINATION share/tilewright)
 install(DIRECTORY examples DESTINATION share/tilewright PATTERN examples/CMakeLists.txt EXCLUDE)

@@ -103,6 +103,10 @@ constexpr const char *windowed =
 constexpr const char *someWindowed =
     R"({"use_sliding_window": true, "sliding_window": 4,
         "layer_types": ["full_attention", "sliding_attention", "full_attention"]})";
+constexpr const char *oneWindowed =
+    R"({"use_sliding_window": true, "sliding_window": 4,
+        "layer_types": ["full_attention", "sliding_attention", "full_attention", "full_attention"]})";
+constexpr const char *everySecond = R"({"no_rope_layers": null, "no_rope_layer_interval": 2})";
 constexpr const char *stretched =
     R"({"rope_parameters": {"rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1, 1, 1, 1, 1, 1],
         "long_factor": [2, 2, 2, 2, 2, 2], "partial_rotary_factor": 1.0}})";
@@ -113,12 +117,12 @@ constexpr Beside besides[] = {
     {"qwen2_moe", "sliding_window", windowed},
     {"qwen2_moe", "use_sliding_window", windowed},
     {"qwen2_moe", "decoder_sparse_step", R"({"mlp_only_layers": [], "decoder_sparse_step": 2})"},
-    {"smollm3", "no_rope_layer_interval", R"({"no_rope_layers": null, "no_rope_layer_interval": 2})"},
+    {"smollm3", "no_rope_layer_interval", everySecond},
     {"smollm3", "sliding_window", someWindowed},
     {"smollm3", "use_sliding_window", someWindowed},
-    {"smollm3_every_fourth", "use_sliding_window",
-     R"({"sliding_window": 4,
-         "layer_types": ["full_attention", "sliding_attention", "full_attention", "full_attention"]})"},
+    {"smollm3_every_fourth", "no_rope_layer_interval", everySecond},
+    {"smollm3_every_fourth", "sliding_window", oneWindowed},
+    {"smollm3_every_fourth", "use_sliding_window", oneWindowed},
     {"gemma3_text", "_sliding_window_pattern", R"({"layer_types": null, "_sliding_window_pattern": 2})"},
     {"phi3", "original_max_position_embeddings", stretched},
     {"qwen2", "max_window_layers", windowed},
