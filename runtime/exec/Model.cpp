@@ -223,7 +223,7 @@ void Session::setRollback(int64_t count) {
   if (count < 0)
     throw Error(TW_INVALID, "rollback of " + std::to_string(count) + " tokens, wanted 0 or more");
   const Use use(*this, "rollback: the session");
-  keptBack = count;
+  keptBack = std::min(count, model->context()); // all there is: places that are counted from it do not overflow
 }
 
 void Session::assign(Session &other) {

@@ -164,7 +164,7 @@ public:
   void truncate(int64_t length);
   /// Tokens that truncate() can take back behind each later step, whatever the model's windows.
   int64_t rollback() const { return keptBack; }
-  /// Throws Error(INVALID) below 0, and while a step runs.
+  /// More than the context is all of it. Throws Error(INVALID) below 0, and while a step runs.
   void setRollback(int64_t count);
   /// Becomes what `other`, of the same model, is; the two share pages until one of them goes on. Throws Error(INVALID),
   /// also while one of them is in use.

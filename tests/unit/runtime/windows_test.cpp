@@ -165,6 +165,27 @@ TEST(Windows, ARollbackKeepsAsMuchAsItNames) {
   expectError(tw_session_set_rollback(nullptr, 1), TW_INVALID, "session is NULL");
 }
 
+// As much as there is: no text is too short for it.
+TEST(Windows, ARollbackOfAnyNumberKeepsAll) {
+  for (int64_t window : kWindows) {
+    WindowModel model(window);
+    FakeSession session(model);
+    ASSERT_EQ(tw_session_set_rollback(session, INT64_MAX), TW_OK) << tw_last_error();
+    std::vector<int32_t> text = someTokens(3);
+    ASSERT_EQ(session.step(text), TW_OK) << tw_last_error();
+    for (size_t added : {64, 200}) {
+      const std::vector<int32_t> more = someTokens(added, 1);
+      text = joined(text, more);
+      ASSERT_EQ(session.step(more), TW_OK) << tw_last_error();
+      EXPECT_EQ(session.logits, model.logits(text)) << window;
+      EXPECT_EQ(model.windowPages({session.length()}), pagesOf(session.length())) << window;
+    }
+    ASSERT_EQ(tw_session_truncate(session, 1), TW_OK) << tw_last_error();
+    ASSERT_EQ(session.step({9}), TW_OK);
+    EXPECT_EQ(session.logits, model.logits({text.front(), 9})) << window;
+  }
+}
+
 // A step that fails behind parts that were read: pages that the session had are still there, those of the step are not.
 TEST(Windows, AFailedStepGivesNothingUp) {
   for (int64_t window : kWindows)
