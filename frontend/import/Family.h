@@ -7,10 +7,9 @@
 //   gguf, config  which models of that kind of file are of the family, and which metadata has no influence; of GGUF
 //                 files of an architecture that families share, `with` tells them apart: {key: whether it is there and
 //                 not 0}; the family with the most conditions that hold counts
-//   parameters    numbers, bools, strings and lists by metadata key (or, of GGUF files, the number of a list's entries,
-//   or
-//                 the numbers of a tensor), with defaults and limits, which may use other parameters. One of the family
-//                 takes the place of a form's of its name
+//   parameters    numbers, bools, strings and lists by metadata key (or, of GGUF files, the number of a list's
+//                 entries, or the numbers of a tensor), with defaults and limits, which may use other parameters. One
+//                 of the family takes the place of a form's of its name
 //   option_rules  of forms: names, defaults and allowed values of what families choose; `per_layer` ones are evaluated
 //                 for each layer, where `layer` is its number
 //   options       the family's choices

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Graph file to MLIR module and back. Names and symbolic shapes of the graph live in attributes of the `tw` dialect:
 //   module             tw.entry, and where the graph has them tw.name, tw.family, tw.producer, tw.context_length,
-//   tw.reread_length, tw.vocab_size function argument  tw.name (string), tw.symbols function result    tw.name where
-//   the graph names it, tw.symbols weight             ml_program.global private @name(#ml_program.extern) with
-//   tw.weight_index (entry of the graph's
+//                      tw.reread_length, tw.vocab_size
+//   function argument  tw.name (string), tw.symbols
+//   function result    tw.name where the graph names it, tw.symbols
+//   weight             ml_program.global private @name(#ml_program.extern) with tw.weight_index (entry of the graph's
 //                      table), tw.row_dims and tw.row_perm where its rows are permuted, tw.weight_name where the symbol
 //                      had to differ from the weight's name
 // `tw.symbols` has one entry per dimension: a string names it, an integer is its size, -1 is unknown; of a state, one
