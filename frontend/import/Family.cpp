@@ -75,10 +75,17 @@ static bool fromJSON(const json::Value &value, Parameter &parameter, Path path) 
       !mapStrings(object, "config", parameter.keys.config, path))
     return false;
   forKinds(object.get("default"), [&](SourceKind kind, const json::Value &own) { parameter.byDefault[kind] = own; });
+  bool isListed = true;
   forKinds(object.get("allowed"), [&](SourceKind kind, const json::Value &own) {
-    if (const json::Array *array = own.getAsArray())
+    const json::Array *array = own.getAsArray();
+    if (array)
       parameter.allowed[kind].assign(array->begin(), array->end());
+    isListed &= array != nullptr;
   });
+  if (!isListed) {
+    path.field("allowed").report("expected a list");
+    return false;
+  }
   if (const json::Value *whenNull = object.get("null"))
     parameter.whenNull = *whenNull;
   if (parameter.keys.gguf.empty() && parameter.keys.config.empty() && parameter.countKey.empty() &&

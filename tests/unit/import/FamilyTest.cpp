@@ -131,6 +131,9 @@ TEST(Family, MistakesOfForm) {
   EXPECT_EQ(changed("\"gguf\": \"scale\"",
                     "\"gguf\": {\"tensor\": \"s\", \"row_permutation\": {\"dims\": [\"2\", \"2\"], \"perm\": [0]}}"),
             "expected one axis for each of dims at f.json.weights[0].gguf.row_permutation.perm");
+  EXPECT_EQ(changed("\"max\": 64", "\"allowed\": 4"), "expected a list at f.json.parameters[1].allowed");
+  EXPECT_EQ(changed("\"max\": 64", "\"allowed\": {\"config\": [4], \"gguf\": 4}"),
+            "expected a list at f.json.parameters[1].allowed");
   EXPECT_EQ(changed("\"layers\": \"L\"", "\"outputs\": {\"hidden\": true}, \"layers\": \"L\""),
             "expected a condition at f.json.outputs.hidden");
   EXPECT_EQ(changed("\"prefix\": \"dense.\"", "\"with\": {\"dense.depth\": 1}"),
