@@ -140,6 +140,18 @@ int32_t record(tw_abi_step *step, const tw_abi_work *works, int64_t count) {
   return 0;
 }
 
+/// A step of three rows, recorded in `trace`; tables and what else it needs are the caller's.
+tw_abi_step stepOfThree(Trace &trace, std::vector<uint8_t> &arena, float *logits) {
+  tw_abi_step step{};
+  step.size = sizeof step;
+  step.phase = &record;
+  step.context = &trace;
+  step.rows = step.padded_rows = 3;
+  step.arena = arena.data();
+  step.logits = logits;
+  return step;
+}
+
 } // namespace
 
 TEST(Entry, CodeDoesNotGrowWithDepth) {
@@ -172,16 +184,10 @@ TEST(Entry, RunsEachLayerWithItsOwnArguments) {
     float logits[24];
     Trace trace{.mul = dlsym(loaded.handle, "mul.test")};
     ASSERT_TRUE(trace.mul);
-    tw_abi_step step{};
-    step.size = sizeof step;
-    step.phase = &record;
-    step.context = &trace;
-    step.rows = step.padded_rows = 3;
+    tw_abi_step step = stepOfThree(trace, arena, logits);
     step.tokens = tokens;
     step.weights = weights.data();
     step.states = states.data();
-    step.arena = arena.data();
-    step.logits = logits;
     EXPECT_EQ(loaded.run(&step), 0);
 
     // @add takes {x, y}; @mul takes {x, w, pool, y}.
@@ -250,14 +256,9 @@ TEST(Entry, LeavesOutWhatNobodyWants) {
   for (unsigned wanted = 0; wanted < 8; ++wanted) {
     float *outputs[] = {wanted & 1 ? hidden : nullptr, wanted & 2 ? first : nullptr, wanted & 4 ? second : nullptr};
     Trace trace;
-    tw_abi_step step{};
-    step.size = sizeof step;
-    step.phase = &record;
-    step.context = &trace;
-    step.logit_rows = step.padded_logit_rows = step.rows = step.padded_rows = 3;
+    tw_abi_step step = stepOfThree(trace, arena, logits);
+    step.logit_rows = step.padded_logit_rows = 3;
     step.tokens = reinterpret_cast<const int32_t *>(tokens);
-    step.arena = arena.data();
-    step.logits = logits;
     step.outputs = outputs;
     ASSERT_EQ(loaded.run(&step), 0);
     size_t phase = 0;
@@ -306,14 +307,9 @@ TEST(Entry, OutputsMadeBesideOthersHaveAPlace) {
   for (unsigned wanted = 0; wanted < 8; ++wanted) {
     float *outputs[] = {wanted & 1 ? hidden : nullptr, wanted & 2 ? first : nullptr, wanted & 4 ? second : nullptr};
     Trace trace{.both = dlsym(loaded.handle, "both.test")};
-    tw_abi_step step{};
-    step.size = sizeof step;
-    step.phase = &record;
-    step.context = &trace;
-    step.logit_rows = step.padded_logit_rows = step.rows = step.padded_rows = 3;
+    tw_abi_step step = stepOfThree(trace, arena, logits);
+    step.logit_rows = step.padded_logit_rows = 3;
     step.tokens = reinterpret_cast<const int32_t *>(tokens);
-    step.arena = arena.data();
-    step.logits = logits;
     step.outputs = outputs;
     ASSERT_EQ(loaded.run(&step), 0);
     ASSERT_EQ(trace.phases.size(), wanted & 6 ? 3u : 2u) << wanted;
@@ -370,14 +366,8 @@ TEST(Entry, GivesEachKernelTheTablesOfItsState) {
   int32_t tables[6] = {};
   const int32_t *windowPages[] = {&tables[0], &tables[1]}, *windowRowSlots[] = {&tables[2], &tables[3]};
   Trace trace{.mul = dlsym(loaded.handle, "mul.test")};
-  tw_abi_step step{};
-  step.size = sizeof step;
-  step.phase = &record;
-  step.context = &trace;
-  step.rows = step.padded_rows = 3;
+  tw_abi_step step = stepOfThree(trace, arena, logits);
   step.states = states.data();
-  step.arena = arena.data();
-  step.logits = logits;
   step.pages = &tables[4];
   step.row_slots = &tables[5];
   step.window_pages = windowPages;
