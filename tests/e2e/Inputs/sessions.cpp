@@ -6,7 +6,7 @@
 // With another model's folder: whether both have the same logits.
 // TOLERANCE is how far a row may move (absolute) when other rows are computed in the same step, so that other kernels
 // compute it.
-#include "runtime/api/tilewright.h"
+#include "tests/e2e/Inputs/HostProgram.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,22 +23,7 @@ namespace {
 using Tokens = std::vector<int32_t>;
 using Logits = std::vector<float>; // [rows, vocabulary]
 
-int failures = 0;
 double tolerance = 0;
-
-void expect(bool holds, const std::string &what) {
-  if (holds)
-    return;
-  std::printf("FAILED: %s\n", what.c_str());
-  ++failures;
-}
-
-void need(tw_status status, const char *what) {
-  if (status == TW_OK)
-    return;
-  std::printf("FAILED: %s: %s\n", what, tw_last_error());
-  std::exit(1);
-}
 
 class Model {
 public:
@@ -53,12 +38,7 @@ public:
   ~Model() { tw_model_release(model); }
   Model(const Model &) = delete;
 
-  tw_memory memory() const {
-    tw_memory memory{};
-    memory.size = sizeof memory;
-    need(tw_model_memory(model, &memory), "memory");
-    return memory;
-  }
+  tw_memory memory() const { return memoryOf(model); }
 
   tw_model *model = nullptr;
   int64_t vocabulary = 0;

@@ -3,11 +3,10 @@
 // that keeps every page, bit by bit, with the pages that each holds.
 //
 //   windows MODEL_FOLDER
-#include "runtime/api/tilewright.h"
+#include "tests/e2e/Inputs/HostProgram.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,21 +15,6 @@
 namespace {
 
 constexpr int64_t pageTokens = 64;
-int failures = 0;
-
-void expect(bool holds, const std::string &what) {
-  if (holds)
-    return;
-  std::printf("FAILED: %s\n", what.c_str());
-  ++failures;
-}
-
-void need(tw_status status, const char *what) {
-  if (status == TW_OK)
-    return;
-  std::printf("FAILED: %s: %s\n", what, tw_last_error());
-  std::exit(1);
-}
 
 int64_t pagesOf(int64_t tokens) { return (tokens + pageTokens - 1) / pageTokens; }
 
@@ -50,12 +34,7 @@ struct Model {
   ~Model() { tw_model_release(model); }
   Model(const Model &) = delete;
 
-  tw_memory memory() const {
-    tw_memory memory{};
-    memory.size = sizeof memory;
-    need(tw_model_memory(model, &memory), "memory");
-    return memory;
-  }
+  tw_memory memory() const { return memoryOf(model); }
   /// The most that one session of so many tokens may hold behind a step of one.
   uint64_t mostBytes(int64_t tokens) const {
     uint64_t bytes = 0;
