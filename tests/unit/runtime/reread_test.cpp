@@ -24,10 +24,6 @@ std::vector<float> readAtOnce(const std::vector<int32_t> &tokens) {
   return fakeLogits(tokens, 1, positions);
 }
 
-std::vector<int32_t> firstOf(const std::vector<int32_t> &tokens, size_t count) {
-  return {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count)};
-}
-
 } // namespace
 
 TEST(Reread, TokenByTokenAsAtOnce) {
@@ -70,14 +66,9 @@ TEST(Reread, SeveralRowsOverTheLimitAndBack) {
   const std::vector<int32_t> more = someTokens(20, 5);
   const int64_t wanted[] = {3, 19};
   std::vector<float> logits(2 * FAKE_VOCAB);
-  tw_step_request request = {};
-  request.size = sizeof request;
-  request.session = session;
-  request.tokens = more.data();
-  request.count = 20;
+  tw_step_request request = stepRequest(session, more, logits.data());
   request.wanted = wanted;
   request.wanted_count = 2;
-  request.logits = logits.data();
   ASSERT_EQ(tw_step(model, &request, 1), TW_OK) << tw_last_error();
   const std::vector<int32_t> now = joined(firstOf(tokens, 90), more);
   EXPECT_EQ(std::vector<float>(logits.begin() + FAKE_VOCAB, logits.end()), readAtOnce(now));
@@ -103,8 +94,7 @@ TEST(Reread, OneOfABatchAlone) {
     if (!texts[i].empty()) {
       ASSERT_EQ(sessions[i]->step(texts[i]), TW_OK);
     }
-    requests.push_back({sizeof(tw_step_request), *sessions[i], next.data(), 1, nullptr, 0, logits[i].data(), nullptr,
-                        nullptr, 0, nullptr, 0});
+    requests.push_back(stepRequest(*sessions[i], next, logits[i].data()));
   }
   ASSERT_EQ(tw_step(model, requests.data(), static_cast<int64_t>(requests.size())), TW_OK) << tw_last_error();
   for (size_t i = 0; i < texts.size(); ++i)

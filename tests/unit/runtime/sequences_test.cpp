@@ -30,13 +30,6 @@ FakeArtifactOptions encoderDecoder() {
   }};
 }
 
-uint64_t cacheBytes(tw_model *model) {
-  tw_memory memory{};
-  memory.size = sizeof memory;
-  EXPECT_EQ(tw_model_memory(model, &memory), TW_OK);
-  return memory.caches;
-}
-
 tw_status encode(tw_model *model, tw_session *session, const std::vector<int32_t> &tokens) {
   tw_encode_request request = {};
   request.size = sizeof request;
@@ -54,10 +47,10 @@ TEST(Sequences, AssignedSessionsShareAndThenGoTheirOwnWays) {
     FakeSession first(model), second(model), third(model);
     const std::vector<int32_t> text = someTokens(length);
     ASSERT_EQ(first.step(text), TW_OK) << tw_last_error();
-    const uint64_t alone = cacheBytes(model);
+    const uint64_t alone = model.memory().caches;
     ASSERT_EQ(tw_session_assign(second, first), TW_OK) << tw_last_error();
     ASSERT_EQ(tw_session_assign(third, second), TW_OK);
-    EXPECT_EQ(cacheBytes(model), alone);
+    EXPECT_EQ(model.memory().caches, alone);
     EXPECT_EQ(second.length(), static_cast<int64_t>(length));
     for (int round = 0; round < 2; ++round) {
       const std::vector<int32_t> more = someTokens(3, 7 + round);
@@ -71,7 +64,7 @@ TEST(Sequences, AssignedSessionsShareAndThenGoTheirOwnWays) {
     ASSERT_EQ(third.step({9}), TW_OK);
     EXPECT_EQ(third.logits, fakeLogits(joined(text, {9}))) << length;
   }
-  EXPECT_EQ(cacheBytes(model), 0u);
+  EXPECT_EQ(model.memory().caches, 0u);
 }
 
 TEST(Sequences, TokensDroppedFromASharedPageLeaveNoTrace) {
@@ -107,7 +100,7 @@ TEST(Sequences, AnEncoderReadsEachSequenceInOneStepAndKeepsNothing) {
     ASSERT_EQ(session.step(text), TW_OK) << tw_last_error();
     EXPECT_EQ(session.logits, fakeLogits(text)) << length;
     EXPECT_EQ(session.length(), static_cast<int64_t>(length));
-    EXPECT_EQ(cacheBytes(model), 0u);
+    EXPECT_EQ(model.memory().caches, 0u);
     expectError(session.step({1}), TW_INVALID, "the model reads whole sequences, each in one step; truncate it to 0");
     if (length > 1)
       expectError(tw_session_truncate(session, 1), TW_INVALID, "of which no part can be kept; wanted 0");
@@ -146,7 +139,7 @@ TEST(Sequences, SourcesAreReadBeforeSteps) {
   expectError(encode(model, session, {FAKE_VOCAB}), TW_INVALID, "token 0 is 300, wanted 0 to 299");
   expectError(encode(model, session, {1, FAKE_TOKEN_FAULT}), TW_INTERNAL, "failed with 5");
   EXPECT_EQ(tw_session_source_length(session), 0);
-  EXPECT_EQ(cacheBytes(model), 0u);
+  EXPECT_EQ(model.memory().caches, 0u);
 
   ASSERT_EQ(encode(model, session, someTokens(70)), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_session_source_length(session), 70);
@@ -189,12 +182,7 @@ TEST(Sequences, InputsOfRowsAreKnownByName) {
   std::vector<float> logits(FAKE_VOCAB);
   const auto step = [&](const char *name, std::vector<int32_t> values) {
     const tw_input input = {sizeof input, name, values.empty() ? nullptr : values.data()};
-    tw_step_request request = {};
-    request.size = sizeof request;
-    request.session = session;
-    request.tokens = tokens.data();
-    request.count = 3;
-    request.logits = logits.data();
+    tw_step_request request = stepRequest(session, tokens, logits.data());
     request.inputs = &input;
     request.input_count = 1;
     return tw_step(model, &request, 1);

@@ -308,9 +308,7 @@ TEST(Step, KeepsToTheMemoryLimit) {
   expectError(second.step(someTokens(64 * 4)), TW_EXHAUSTED,
               "planned in all " + std::to_string(5 * kPage + 8192) + ", allowed " + std::to_string(4 * kPage + 8192));
   EXPECT_EQ(second.length(), 0);
-  tw_memory memory{};
-  memory.size = sizeof memory;
-  ASSERT_EQ(tw_model_memory(model, &memory), TW_OK);
+  const tw_memory memory = model.memory();
   EXPECT_EQ(memory.caches, kPage);
   EXPECT_EQ(memory.arenas, 8192u) << "arena of 912 bytes and 4 padded rows of logits";
   EXPECT_EQ(memory.peak, kPage + 8192);

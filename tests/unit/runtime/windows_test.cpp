@@ -30,14 +30,12 @@ public:
 
   /// Pages in use by the windowed layer, when sessions of `tokens` tokens in all have the other one's.
   int64_t windowPages(std::initializer_list<int64_t> tokens) const {
-    tw_memory memory{};
-    memory.size = sizeof memory;
-    EXPECT_EQ(tw_model_memory(*this, &memory), TW_OK);
+    const auto caches = static_cast<int64_t>(memory().caches);
     int64_t whole = 0;
     for (int64_t each : tokens)
       whole += pagesOf(each);
-    EXPECT_EQ(static_cast<int64_t>(memory.caches) % kPageBytes, 0);
-    return static_cast<int64_t>(memory.caches) / kPageBytes - whole * (FAKE_LAYERS - 1);
+    EXPECT_EQ(caches % kPageBytes, 0);
+    return caches / kPageBytes - whole * (FAKE_LAYERS - 1);
   }
   std::vector<float> logits(const std::vector<int32_t> &tokens) const {
     return fakeLogits(tokens, 1, {}, static_cast<size_t>(window));
@@ -45,10 +43,6 @@ public:
 
   const int64_t window;
 };
-
-std::vector<int32_t> firstOf(const std::vector<int32_t> &tokens, int64_t count) {
-  return {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count)};
-}
 
 } // namespace
 
@@ -79,9 +73,7 @@ TEST(Windows, ALongPromptGivesPagesBackOnItsWay) {
     ASSERT_EQ(session.step(text), TW_OK) << tw_last_error();
     EXPECT_EQ(session.logits, model.logits(text));
     EXPECT_LE(model.windowPages({1500}), pagesOf(window) + 1);
-    tw_memory memory{};
-    memory.size = sizeof memory;
-    ASSERT_EQ(tw_model_memory(model, &memory), TW_OK);
+    const tw_memory memory = model.memory();
     const int64_t peak = static_cast<int64_t>(memory.peak - memory.arenas) / kPageBytes;
     EXPECT_LE(peak, pagesOf(1500) + pagesOf(window + 32) + 1) << window;
 
@@ -90,15 +82,8 @@ TEST(Windows, ALongPromptGivesPagesBackOnItsWay) {
     const std::vector<int32_t> others[] = {someTokens(700, 1), someTokens(801, 2)};
     std::vector<float> logits(2 * FAKE_VOCAB);
     std::vector<tw_step_request> requests;
-    for (int i = 0; i < 2; ++i) {
-      tw_step_request request{};
-      request.size = sizeof request;
-      request.session = i ? second : first;
-      request.tokens = others[i].data();
-      request.count = static_cast<int64_t>(others[i].size());
-      request.logits = logits.data() + i * FAKE_VOCAB;
-      requests.push_back(request);
-    }
+    for (int i = 0; i < 2; ++i)
+      requests.push_back(stepRequest(i ? second : first, others[i], logits.data() + i * FAKE_VOCAB));
     ASSERT_EQ(tw_step(model, requests.data(), 2), TW_OK) << tw_last_error();
     EXPECT_EQ(std::vector<float>(logits.begin(), logits.begin() + FAKE_VOCAB), model.logits(others[0]));
     EXPECT_EQ(std::vector<float>(logits.begin() + FAKE_VOCAB, logits.end()), model.logits(others[1]));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/api/Error.h"
+#include "runtime/api/Requests.h"
 #include "runtime/api/tilewright.h"
 #include "tests/unit/runtime/fake/FakeArtifact.h"
 
@@ -29,6 +30,12 @@ public:
   FakeModel(const FakeModel &) = delete;
 
   operator tw_model *() const { return model; }
+  tw_memory memory() const {
+    tw_memory memory{};
+    memory.size = sizeof memory;
+    EXPECT_EQ(tw_model_memory(model, &memory), TW_OK);
+    return memory;
+  }
   std::string path() const { return folder.path(); }
   tw_model *take() { return std::exchange(model, nullptr); }
 
@@ -51,9 +58,7 @@ public:
   /// Appends tokens; the last row's logits are in `logits`.
   tw_status step(const std::vector<int32_t> &tokens) {
     logits.assign(FAKE_VOCAB, -1);
-    const tw_step_request request = {sizeof request, session, tokens.data(), static_cast<int64_t>(tokens.size()),
-                                     nullptr,        0,       logits.data(), nullptr,
-                                     nullptr,        0,       nullptr,       0};
+    const tw_step_request request = stepRequest(session, tokens, logits.data());
     return tw_step(model, &request, 1);
   }
 
@@ -75,6 +80,10 @@ inline std::vector<int32_t> someTokens(size_t count, int seed = 0) {
 inline std::vector<int32_t> joined(std::vector<int32_t> a, const std::vector<int32_t> &b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
+}
+
+inline std::vector<int32_t> firstOf(const std::vector<int32_t> &tokens, size_t count) {
+  return {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
 inline void expectError(tw_status status, tw_status wanted, const std::string &part) {
