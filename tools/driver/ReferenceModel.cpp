@@ -60,6 +60,7 @@ bool ReferenceModel::isWhole() {
 
 llvm::Error ReferenceModel::reset() {
   states.clear();
+  sources.clear();
   length = sourceLength = 0;
   history.clear();
   historyInputs.clear();
@@ -96,7 +97,7 @@ llvm::Expected<std::vector<reference::RunValue>> ReferenceModel::run(Entry &entr
     auto named = entry.function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tw.name");
     StringRef name = named ? named.getValue() : "";
     if (auto type = dyn_cast<tw::StateType>(argument.getType())) {
-      arguments.push_back(states[name]);
+      arguments.push_back((type.isSource() ? sources : states)[name]);
       if (encodes || !type.isSource())
         changed.push_back(name);
       continue;
@@ -116,7 +117,7 @@ llvm::Expected<std::vector<reference::RunValue>> ReferenceModel::run(Entry &entr
   for (auto [type, value] : llvm::zip_equal(entry.function.getResultTypes(), *results)) {
     auto state = dyn_cast<tw::StateType>(type);
     if (state && (encodes || !state.isSource()) && next < changed.size())
-      states[changed[next++]] = std::move(std::get<reference::StateHandle>(value));
+      (state.isSource() ? sources : states)[changed[next++]] = std::move(std::get<reference::StateHandle>(value));
   }
   return std::move(*results);
 }

@@ -62,7 +62,7 @@ private:
   std::unique_ptr<reference::Interpreter> interpreter;
   size_t resultNumber = 0;                   ///< of the logits, or of the first output where there are none
   llvm::SmallVector<unsigned> outputNumbers; ///< results
-  llvm::StringMap<reference::StateHandle> states;
+  llvm::StringMap<reference::StateHandle> states, sources; ///< by name; what steps fill, what encode() does
   int64_t length = 0, sourceLength = 0;
   int64_t rereadLength; ///< of the graph
   /// Where that is not 0: the tokens that the states hold, and their further inputs.

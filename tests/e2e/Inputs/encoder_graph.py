@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tiny models that read whole sequences.
 
-encoder_graph.py encoder|masked-encoder|encoder-decoder|decoder|FAULT FOLDER    writes FOLDER/model.json (a graph file as JSON, for flatc)
+encoder_graph.py encoder|masked-encoder|encoder-decoder|read-again|decoder|FAULT FOLDER    writes FOLDER/model.json (a graph file as JSON, for flatc)
 
 encoder: three layers that share one transient state: full attention, a window on both sides, a bias by distance; it gives
 hidden rows alone, from tokens and token types. masked-encoder: logits as well. encoder-decoder: that encoder as the encode
-entry, which fills the states of two decoder layers that read their sources. decoder: its layers without sources. Faults: what
-must be refused.
+entry, which fills the states of two decoder layers that read their sources. read-again: the same, whose texts are read
+again as they grow past 26 tokens. decoder: its layers without sources. Faults: what must be refused.
 """
 import random
 import struct
@@ -212,5 +212,7 @@ else:
     if layers:
         encode_entry(layers, 2, kind)
         graph.update(encode_entry="encode", generation={"decoder_start_id": 3})
+    if kind == "read-again":
+        graph.update(reread_length=26)
     decoder_step(2, kind)
 write(folder, graph)
