@@ -23,6 +23,10 @@ tw_log_level logLevelFromEnvironment(std::string &problem) {
   return TW_LOG_WARNING;
 }
 
+void printMessage(tw_log_level at, const char *message) {
+  std::fprintf(stderr, "tilewright: %s: %s\n", kNames[at], message);
+}
+
 Log::Log(tw_log_callback callback, void *user) : callback(callback), user(user) {
   std::string problem;
   level = logLevelFromEnvironment(problem);
@@ -36,7 +40,7 @@ void Log::write(tw_log_level at, const std::string &message) const {
   if (callback)
     callback(user, at, message.c_str());
   else
-    std::fprintf(stderr, "tilewright: %s: %s\n", kNames[at], message.c_str());
+    printMessage(at, message.c_str());
 }
 
 } // namespace tilewright

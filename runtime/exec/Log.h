@@ -12,10 +12,13 @@ namespace tilewright {
 /// `problem` is set when its value is none of them.
 tw_log_level logLevelFromEnvironment(std::string &problem);
 
+/// A line on stderr.
+void printMessage(tw_log_level at, const char *message);
+
 /// Immutable; write() may be called from several threads if the callback may.
 class Log {
 public:
-  /// Null callback: lines on stderr.
+  /// Null callback: printMessage.
   Log(tw_log_callback callback, void *user);
 
   bool shows(tw_log_level at) const { return at <= level; }

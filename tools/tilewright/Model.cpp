@@ -2,6 +2,7 @@
 #include "tools/tilewright/Model.h"
 
 #include "runtime/api/Requests.h"
+#include "runtime/exec/Log.h"
 #include "tools/progress/Progress.h"
 
 namespace tilewright::cli {
@@ -32,6 +33,11 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_flag("--quiet", options.quiet, "No progress, no statistics");
 }
 
+static void interruptAndPrint(void *, tw_log_level level, const char *message) {
+  Progress::interrupt();
+  printMessage(level, message);
+}
+
 ModelPointer loadModel(const ModelOptions &options) {
   const std::string folder = artifactFor(options.path, options.numerics, options.plugins, options.quiet);
   Progress progress(options.quiet);
@@ -44,6 +50,7 @@ ModelPointer loadModel(const ModelOptions &options) {
   wanted.check_weights = options.checkWeights;
   wanted.kv_type = options.kvType.c_str();
   wanted.trace = options.trace.empty() ? nullptr : options.trace.c_str();
+  wanted.log = interruptAndPrint;
   tw_model *model = nullptr;
   check(tw_model_load(folder.c_str(), &wanted, &model), "");
   progress.done();
