@@ -8,12 +8,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include <set>
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <set>
 
 namespace tilewright::cli {
 namespace {
@@ -81,13 +80,15 @@ void printSummary(const Manifest &manifest) {
       std::printf("\n");
     }
   }
-  for (uint32_t i = 0; i < size(manifest->plugins()); ++i)
-    std::printf("plugin     %s %s%s%s\n", text(manifest->plugins()->Get(i)->name()).c_str(),
-                text(manifest->plugins()->Get(i)->version()).c_str(),
-                manifest->plugins()->Get(i)->runtime_half() ? ", its runtime half is needed" : "",
-                manifest->plugins()->Get(i)->runtime_half_sources()
-                    ? (", from sources " + sourcesText(manifest->plugins()->Get(i)->runtime_half_sources())).c_str()
-                    : "");
+  for (uint32_t i = 0; i < size(manifest->plugins()); ++i) {
+    const auto *plugin = manifest->plugins()->Get(i);
+    std::printf("plugin     %s %s", text(plugin->name()).c_str(), text(plugin->version()).c_str());
+    if (plugin->runtime_half())
+      std::printf(", its runtime half is needed");
+    if (uint64_t sources = plugin->runtime_half_sources())
+      std::printf(", from sources %s", sourcesText(sources).c_str());
+    std::printf("\n");
+  }
 }
 
 nlohmann::json kernelsOf(const artifact::Level &level) {
