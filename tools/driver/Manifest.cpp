@@ -5,9 +5,15 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 namespace tilewright {
 
 static std::string text(const flatbuffers::String *value) { return value ? value->str() : std::string(); }
+
+void needFormat(artifact::ManifestT &manifest, uint32_t version) {
+  manifest.format_version = std::max(manifest.format_version, version);
+}
 
 void describeGraph(const graph::Graph &graph, artifact::ManifestT &manifest) {
   manifest.model_name = text(graph.name());
@@ -21,10 +27,10 @@ void describeGraph(const graph::Graph &graph, artifact::ManifestT &manifest) {
     manifest.generation->forced_eos_id = from->forced_eos_id();
     if (from->bad_ids())
       manifest.generation->bad_ids.assign(from->bad_ids()->begin(), from->bad_ids()->end());
-    manifest.format_version = 2;
+    needFormat(manifest, 2);
   }
   if (manifest.reread_length)
-    manifest.format_version = 3;
+    needFormat(manifest, 3);
   if (!graph.tokenizer())
     return;
   auto to = std::make_unique<artifact::TokenizerT>();

@@ -9,6 +9,9 @@
 
 namespace tilewright {
 
+/// The manifest says what runtimes have read from format `version` on.
+void needFormat(artifact::ManifestT &manifest, uint32_t version);
+
 /// What the graph says that the runtime needs: names, sizes, tokenizer.
 void describeGraph(const graph::Graph &graph, artifact::ManifestT &manifest);
 

@@ -26,11 +26,6 @@ std::vector<std::string> entriesOf(const graph::Graph &graph) {
   return entries;
 }
 
-/// The manifest says what runtimes have read from format `version` on.
-static void needFormat(artifact::ManifestT &manifest, uint32_t version) {
-  manifest.format_version = std::max(manifest.format_version, version);
-}
-
 /// The manifest's input of this name, which entry number `entry` takes; a new one has no limit but that of its type.
 static artifact::InputT &inputOf(artifact::ManifestT &manifest, StringRef name, size_t entry) {
   auto found = llvm::find_if(manifest.inputs, [&](const auto &input) { return input->name == name; });
