@@ -82,7 +82,7 @@ private:
     RewritePatternSet patterns(&getContext());
     patterns.add<FlattenElementwise>(&getContext(), level->vectorBytes);
     vector::populateDropUnitDimWithShapeCastPatterns(patterns);
-    vector::ShapeCastOp::getCanonicalizationPatterns(patterns, &getContext());
+    populateShapeCastFolding(patterns);
     return rewriteWithBudget(getOperation(), std::move(patterns), getArgument());
   }
 };

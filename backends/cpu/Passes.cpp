@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "backends/cpu/Passes.h"
+#include "backends/cpu/Rewrite.h"
 
 #include "ir/tile/Tile.h"
 
@@ -21,7 +22,7 @@ void buildCpuBufferizePipeline(OpPassManager &pm, const CpuLevel &level) {
   kernel.addPass(createCpuBufferizePass());
   // Buffers in place leave copies of a buffer to itself, which these fold.
   kernel.addPass(createCSEPass());
-  kernel.addPass(createCanonicalizerPass());
+  kernel.addPass(createCanonicalizer());
   kernel.addPass(createCpuCheckBuffersPass());
 }
 

@@ -160,7 +160,7 @@ private:
     pipeline.addPass(createCpuBufferizePass());
     // Buffers in place leave copies of a buffer to itself, which these fold.
     pipeline.addPass(createCSEPass());
-    pipeline.addPass(createCanonicalizerPass());
+    pipeline.addPass(createCanonicalizer());
     return pipeline;
   }
   static OpPassManager loops() {

@@ -2,6 +2,7 @@
 // Greedy rewriting with a budget: a pattern set that does not terminate becomes an error, not a hang.
 #pragma once
 
+#include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace tilewright {
@@ -18,5 +19,12 @@ mlir::LogicalResult rewriteWithBudget(llvm::ArrayRef<mlir::Operation *> ops, mli
 /// generic that copies for its input, which bufferisation then copies in its own, slow way; and but those of
 /// vector.insert: they write rows that repeat one number as a list of all their elements.
 void populateCanonicalization(mlir::RewritePatternSet &patterns);
+
+/// Adds the canonicalization patterns of vector.shape_cast alone.
+void populateShapeCastFolding(mlir::RewritePatternSet &patterns);
+
+/// Upstream's canonicalizer without the patterns that change what a kernel computes; the functions above leave them out
+/// too.
+std::unique_ptr<mlir::Pass> createCanonicalizer();
 
 } // namespace tilewright

@@ -39,3 +39,22 @@ func.func @one_element(%x: memref<4x16xi8>, %y: memref<1x1xi8>) {
   vector.transfer_write %v, %y[%c0, %c0] {in_bounds = [true, true]} : vector<1x1xi8>, memref<1x1xi8>
   return
 }
+
+// The rows are repeated one by one, as they were, and not the whole of them: the cast does not become a broadcast.
+// CHECK-LABEL: func @repeated_rows
+func.func @repeated_rows(%x: vector<5x1x4xf32>) -> vector<5x5x4xf32> {
+  // CHECK: vector.broadcast {{.*}} : vector<5x1x4xf32> to vector<5x5x1x4xf32>
+  // CHECK: vector.shape_cast {{.*}} : vector<5x5x1x4xf32> to vector<5x5x4xf32>
+  %b = vector.broadcast %x : vector<5x1x4xf32> to vector<5x5x1x4xf32>
+  %c = vector.shape_cast %b : vector<5x5x1x4xf32> to vector<5x5x4xf32>
+  return %c : vector<5x5x4xf32>
+}
+
+// CHECK-LABEL: func @repeated_whole
+func.func @repeated_whole(%x: vector<1x4xf32>) -> vector<5x4xf32> {
+  // CHECK: vector.broadcast %{{.*}} : vector<1x4xf32> to vector<5x4xf32>
+  // CHECK-NEXT: return
+  %b = vector.broadcast %x : vector<1x4xf32> to vector<5x1x4xf32>
+  %c = vector.shape_cast %b : vector<5x1x4xf32> to vector<5x4xf32>
+  return %c : vector<5x4xf32>
+}

@@ -261,6 +261,20 @@ TEST(CompiledFunction, LinearByAPackedWeight) {
     expectAgreement(kLinearAlone, shapes, 1e-5);
 }
 
+// Of as many rows as the weight has: a broadcast of 5x1xK rows has two readings then.
+TEST(CompiledFunction, LinearByAValueOfAsManyRows) {
+  for (int64_t rows : {1, 5, 6})
+    for (int64_t columns : {1, 4, 5, 8, 16}) {
+      const std::string r = std::to_string(rows), k = std::to_string(columns);
+      const std::string x = "tensor<" + r + "x1x" + k + "xf32>", w = "tensor<" + r + "x" + k + "xf32>",
+                        y = "tensor<" + r + "x1x" + r + "xf32>";
+      expectAgreement("func.func @f(%x: " + x + ") -> " + y + " {\n%a = tw.abs %x : " + x +
+                          "\n%w = tw.reshape %a : " + x + " -> " + w + "\n%y = tw.linear %x, %w : " + x + ", " + w +
+                          " -> " + y + "\nreturn %y : " + y + "\n}",
+                      {{rows, 1, columns}}, 1e-5);
+    }
+}
+
 TEST(CompiledFunction, GatherByManyIdsOfAPackedWeight) {
   for (Shapes shapes : {Shapes{{48, 32}, {3, 5}}, {{5, 7}, {1, 1}}, {{17, 64}, {2, 0}}})
     expectAgreement(kGatherWeight, shapes, 0, /*largestIndex=*/shapes[0][0]);
