@@ -34,8 +34,9 @@ inline reference::Tensor integers(std::vector<int64_t> numbers, std::vector<int6
 }
 
 /// Where `got` is first not `want`, in words; empty when it is: the same shape, integers equal, floats within `bound`
-/// of the largest, NaN and infinities the same.
-inline std::string firstDisagreement(const reference::Tensor &got, const reference::Tensor &want, double bound) {
+/// of the largest, or within `allowed`, NaN and infinities the same.
+inline std::string firstDisagreement(const reference::Tensor &got, const reference::Tensor &want, double bound,
+                                     double allowed = 0) {
   if (got.shape != want.shape || got.isFloat != want.isFloat)
     return "found another shape or kind";
   auto differs = [](size_t i, auto found, auto wanted) {
@@ -52,21 +53,31 @@ inline std::string firstDisagreement(const reference::Tensor &got, const referen
   for (size_t i = 0; i < want.reals.size(); ++i) {
     if (std::isnan(want.reals[i]) ? std::isnan(got.reals[i]) : got.reals[i] == want.reals[i])
       continue;
-    if (!(std::fabs(got.reals[i] - want.reals[i]) <= bound * largest))
+    if (!(std::fabs(got.reals[i] - want.reals[i]) <= std::max(bound * largest, allowed)))
       return differs(i, got.reals[i], want.reals[i]);
   }
   return "";
 }
 
-inline bool agrees(const reference::Tensor &got, const reference::Tensor &want, double bound) {
-  return firstDisagreement(got, want, bound).empty();
+inline bool agrees(const reference::Tensor &got, const reference::Tensor &want, double bound, double allowed = 0) {
+  return firstDisagreement(got, want, bound, allowed).empty();
 }
 
-/// The results of function `name`, tensors all, by the interpreter in f64.
+/// The largest difference between two tensors' floats that are finite.
+inline double largestDifference(const reference::Tensor &a, const reference::Tensor &b) {
+  double largest = 0;
+  for (size_t i = 0; i < std::min(a.reals.size(), b.reals.size()); ++i)
+    if (std::isfinite(a.reals[i]) && std::isfinite(b.reals[i]))
+      largest = std::max(largest, std::fabs(a.reals[i] - b.reals[i]));
+  return largest;
+}
+
+/// The results of function `name`, tensors all, by the interpreter.
 inline mlir::FailureOr<std::vector<reference::Tensor>>
-interpret(mlir::ModuleOp module, const std::vector<reference::Tensor> &inputs, llvm::StringRef name = "f") {
+interpret(mlir::ModuleOp module, const std::vector<reference::Tensor> &inputs, llvm::StringRef name = "f",
+          reference::Precision precision = reference::Precision::F64) {
   reference::NoWeights none;
-  auto interpreter = reference::Interpreter::create(module, none, reference::Precision::F64);
+  auto interpreter = reference::Interpreter::create(module, none, precision);
   if (failed(interpreter))
     return mlir::failure();
   auto values = (*interpreter)->run(name, {inputs.begin(), inputs.end()});

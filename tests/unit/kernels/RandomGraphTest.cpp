@@ -155,11 +155,14 @@ private:
 
 using Tensors = std::vector<reference::Tensor>;
 
+/// Where `inF32` is given, a result may also be off by as much as the interpreter's in f32 is, a few times: what is
+/// left of x - tanh(x) for a small x is mostly the rounding of its parts, whoever computes it.
 void expectSame(const FailureOr<Tensors> &got, const Tensors &want, double bound, ModuleOp module,
-                const std::string &how) {
+                const std::string &how, const Tensors *inF32 = nullptr) {
+  constexpr double kOtherOrder = 4;
   bool same = succeeded(got) && got->size() == want.size();
   for (size_t i = 0; same && i < want.size(); ++i)
-    same = agrees((*got)[i], want[i], bound);
+    same = agrees((*got)[i], want[i], bound, inF32 ? kOtherOrder * largestDifference((*inF32)[i], want[i]) : 0);
   std::string text;
   if (!same)
     llvm::raw_string_ostream(text) << module;
@@ -167,7 +170,6 @@ void expectSame(const FailureOr<Tensors> &got, const Tensors &want, double bound
 }
 
 void compareGraph(unsigned seed) {
-  SCOPED_TRACE("seed " + std::to_string(seed));
   RandomGraph graph(seed);
   ASSERT_TRUE(succeeded(verify(*graph.module)));
   auto function = graph.module->lookupSymbol<func::FuncOp>("f");
@@ -204,6 +206,8 @@ void compareGraph(unsigned seed) {
   ASSERT_TRUE(succeeded(manager.run(*all)));
   expectSame(interpret(*all, inputs), want, kExact, *graph.module, "the graph level");
 
+  const FailureOr<Tensors> inF32 = interpret(*graph.module, inputs, "f", reference::Precision::F32);
+  ASSERT_TRUE(succeeded(inF32));
   reference::NoWeights none;
   for (const char *firstStage : {"simplify", "tile"}) {
     FunctionOptions options;
@@ -212,7 +216,7 @@ void compareGraph(unsigned seed) {
     ASSERT_TRUE(succeeded(compiled));
     auto got = (*compiled)->run(inputs);
     ASSERT_TRUE(succeeded(got));
-    expectSame(got, want, kRounded, *graph.module, std::string("compiling from stage ") + firstStage);
+    expectSame(got, want, kRounded, *graph.module, std::string("compiling from stage ") + firstStage, &*inF32);
     // The same session gives the same bits each time.
     for (int repeat = 0; repeat < 3; ++repeat) {
       auto again = (*compiled)->run(inputs);
@@ -223,11 +227,15 @@ void compareGraph(unsigned seed) {
   }
 }
 
+unsigned graphs() {
+  const char *wanted = std::getenv("TILEWRIGHT_RANDOM_GRAPHS");
+  return wanted ? static_cast<unsigned>(std::atoi(wanted)) : 8;
+}
+
 } // namespace
 
-TEST(RandomGraphs, OptimisationDoesNotChangeTheAnswer) {
-  const char *wanted = std::getenv("TILEWRIGHT_RANDOM_GRAPHS");
-  const unsigned count = wanted ? static_cast<unsigned>(std::atoi(wanted)) : 8;
-  for (unsigned seed = 1; seed <= count; ++seed)
-    compareGraph(seed);
-}
+class RandomGraphs : public testing::TestWithParam<unsigned> {};
+
+TEST_P(RandomGraphs, OptimisationDoesNotChangeTheAnswer) { compareGraph(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomGraphs, testing::Range(1u, graphs() + 1));
