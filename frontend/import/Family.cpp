@@ -6,6 +6,7 @@
 #include "frontend/graph/Errors.h"
 #include "frontend/graph/Types.h"
 #include "frontend/import/EmbeddedFiles.h"
+#include "frontend/import/FieldMapper.h"
 #include "frontend/import/Forms.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -20,7 +21,6 @@ using namespace llvm;
 
 namespace tilewright {
 
-using json::ObjectMapper;
 using json::Path;
 
 static bool fromJSON(const json::Value &value, ParameterKind &kind, Path path) {
@@ -39,8 +39,8 @@ static bool fromJSON(const json::Value &value, ParameterKind &kind, Path path) {
 }
 
 /// A string, or a list of strings; absent: none.
-static bool mapStrings(const json::Object &object, StringRef key, std::vector<std::string> &strings, Path path) {
-  const json::Value *value = object.get(key);
+static bool mapStrings(FieldMapper &mapper, StringLiteral key, std::vector<std::string> &strings, Path path) {
+  const json::Value *value = mapper.get(key);
   if (!value)
     return true;
   if (std::optional<StringRef> one = value->getAsString()) {
@@ -50,74 +50,81 @@ static bool mapStrings(const json::Object &object, StringRef key, std::vector<st
   return json::fromJSON(*value, strings, path.field(key));
 }
 
-static void readLiterals(const json::Object &object, StringRef key, std::vector<json::Value> &literals) {
-  if (const json::Array *array = object.getArray(key))
-    literals.assign(array->begin(), array->end());
+static bool readList(const json::Value &value, std::vector<json::Value> &entries, Path path) {
+  const json::Array *array = value.getAsArray();
+  if (array)
+    entries.assign(array->begin(), array->end());
+  else
+    path.report("expected a list");
+  return array;
 }
 
-/// `value` for both kinds of files, or {"config": value} for one, or both.
-template <typename Take> static void forKinds(const json::Value *value, Take take) {
-  const json::Object *kinds = value ? value->getAsObject() : nullptr;
-  for (auto [kind, key] : {std::pair(SourceKind::Gguf, "gguf"), std::pair(SourceKind::Config, "config")})
-    if (const json::Value *own = kinds ? kinds->get(key) : value)
-      take(kind, *own);
+/// `value` for both kinds of files, or {"config": value} for one, or both. Whether `take` took all there is.
+template <typename Take> static bool forKinds(const json::Value *value, Path path, Take take) {
+  static constexpr std::pair<SourceKind, StringLiteral> kinds[] = {{SourceKind::Gguf, "gguf"},
+                                                                   {SourceKind::Config, "config"}};
+  if (!value)
+    return true;
+  if (!value->getAsObject())
+    return all_of(kinds, [&](const auto &kind) { return take(kind.first, *value, path); });
+  FieldMapper mapper(*value, path);
+  for (auto [kind, key] : kinds)
+    if (const json::Value *own = mapper.get(key); own && !take(kind, *own, path.field(key)))
+      return false;
+  return mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, Parameter &parameter, Path path) {
-  ObjectMapper mapper(value, path);
+  FieldMapper mapper(value, path);
   if (!mapper || !mapper.map("name", parameter.name) || !mapper.map("type", parameter.kind) ||
       !mapper.mapOptional("gguf_count", parameter.countKey) || !mapper.mapOptional("gguf_tensor", parameter.tensor) ||
       !mapper.mapOptional("about", parameter.about) || !mapper.map("min", parameter.min) ||
       !mapper.map("max", parameter.max) || !mapper.map("above", parameter.above))
     return false;
-  const json::Object &object = *value.getAsObject();
-  if (!mapStrings(object, "gguf", parameter.keys.gguf, path) ||
-      !mapStrings(object, "config", parameter.keys.config, path))
+  auto setDefault = [&](SourceKind kind, const json::Value &own, Path) {
+    parameter.byDefault[kind] = own;
+    return true;
+  };
+  auto setAllowed = [&](SourceKind kind, const json::Value &own, Path place) {
+    return readList(own, parameter.allowed[kind], place);
+  };
+  if (!mapStrings(mapper, "gguf", parameter.keys.gguf, path) ||
+      !mapStrings(mapper, "config", parameter.keys.config, path) ||
+      !forKinds(mapper.get("default"), path.field("default"), setDefault) ||
+      !forKinds(mapper.get("allowed"), path.field("allowed"), setAllowed))
     return false;
-  forKinds(object.get("default"), [&](SourceKind kind, const json::Value &own) { parameter.byDefault[kind] = own; });
-  bool isListed = true;
-  forKinds(object.get("allowed"), [&](SourceKind kind, const json::Value &own) {
-    const json::Array *array = own.getAsArray();
-    if (array)
-      parameter.allowed[kind].assign(array->begin(), array->end());
-    isListed &= array != nullptr;
-  });
-  if (!isListed) {
-    path.field("allowed").report("expected a list");
-    return false;
-  }
-  if (const json::Value *whenNull = object.get("null"))
+  if (const json::Value *whenNull = mapper.get("null"))
     parameter.whenNull = *whenNull;
   if (parameter.keys.gguf.empty() && parameter.keys.config.empty() && parameter.countKey.empty() &&
       !parameter.byDefault.gguf && !parameter.byDefault.config) {
     path.report("expected gguf, config, gguf_count or default");
     return false;
   }
-  return true;
+  return mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, OptionRule &rule, Path path) {
-  ObjectMapper mapper(value, path);
+  FieldMapper mapper(value, path);
   if (!mapper || !mapper.map("name", rule.name) || !mapper.mapOptional("per_layer", rule.perLayer))
     return false;
-  const json::Value *byDefault = value.getAsObject()->get("default");
+  const json::Value *byDefault = mapper.get("default");
   if (!byDefault) {
     path.field("default").report("missing value");
     return false;
   }
   rule.byDefault = *byDefault;
-  readLiterals(*value.getAsObject(), "allowed", rule.allowed);
-  return true;
+  const json::Value *allowed = mapper.get("allowed");
+  return (!allowed || readList(*allowed, rule.allowed, path.field("allowed"))) && mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, Requirement &requirement, Path path) {
-  ObjectMapper mapper(value, path);
+  FieldMapper mapper(value, path);
   return mapper && mapper.map("require", requirement.expression) && mapper.map("message", requirement.message) &&
-         mapper.mapOptional("if", requirement.condition);
+         mapper.mapOptional("if", requirement.condition) && mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, PermutationRule &rule, Path path) {
-  ObjectMapper mapper(value, path);
+  FieldMapper mapper(value, path);
   std::vector<int64_t> perm;
   if (!mapper || !mapper.map("dims", rule.dims) || !mapper.map("perm", perm))
     return false;
@@ -126,7 +133,7 @@ static bool fromJSON(const json::Value &value, PermutationRule &rule, Path path)
     return false;
   }
   rule.perm.assign(perm.begin(), perm.end());
-  return true;
+  return mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, TensorRule &rule, Path path) {
@@ -134,7 +141,7 @@ static bool fromJSON(const json::Value &value, TensorRule &rule, Path path) {
     rule.tensor = name->str();
     return true;
   }
-  ObjectMapper mapper(value, path);
+  FieldMapper mapper(value, path);
   if (!mapper || !mapper.map("tensor", rule.tensor) || !mapper.mapOptional("from", rule.from) ||
       !mapper.mapOptional("of", rule.of) || !mapper.mapOptional("stored", rule.stored) ||
       !mapper.mapOptional("parts", rule.parts) || !mapper.mapOptional("transposed", rule.transposed) ||
@@ -145,12 +152,12 @@ static bool fromJSON(const json::Value &value, TensorRule &rule, Path path) {
     path.report("expected from and of together, and one of them, row_permutation, and transposed or parts");
     return false;
   }
-  return true;
+  return mapper.finish();
 }
 
 /// true, false, or an expression.
-static bool mapCondition(const json::Object &object, StringRef key, std::string &condition, Path path) {
-  const json::Value *value = object.get(key);
+static bool mapCondition(FieldMapper &mapper, StringLiteral key, std::string &condition, Path path) {
+  const json::Value *value = mapper.get(key);
   if (!value)
     return true;
   if (std::optional<bool> flag = value->getAsBoolean()) {
@@ -161,30 +168,30 @@ static bool mapCondition(const json::Object &object, StringRef key, std::string 
 }
 
 static bool fromJSON(const json::Value &value, WeightRule &rule, Path path) {
-  ObjectMapper mapper(value, path);
+  FieldMapper mapper(value, path);
   return mapper && mapper.map("name", rule.name) && mapper.map("gguf", rule.tensor.gguf) &&
          mapper.map("config", rule.tensor.config) && mapper.map("shape", rule.shape) &&
          mapper.mapOptional("if", rule.condition) && mapper.mapOptional("otherwise", rule.otherwise) &&
-         mapCondition(*value.getAsObject(), "optional", rule.optional, path);
+         mapCondition(mapper, "optional", rule.optional, path) && mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, AttributeRule &rule, Path path) {
-  const json::Object *object = value.getAsObject();
-  if (!object) {
+  if (!value.getAsObject()) {
     rule.value = value;
     return true;
   }
-  ObjectMapper mapper(value, path);
-  if (!mapper || !mapper.map("if", rule.condition) || !object->get("value")) {
+  FieldMapper mapper(value, path);
+  const json::Value *given = mapper.get("value");
+  if (!mapper.map("if", rule.condition) || !given) {
     path.report("expected a value, or if and value");
     return false;
   }
-  rule.value = *object->get("value");
-  return true;
+  rule.value = *given;
+  return mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, OpRule &rule, Path path) {
-  ObjectMapper mapper(value, path);
+  FieldMapper mapper(value, path);
   std::vector<std::string> operands;
   if (!mapper || !mapper.mapOptional("op", rule.op) || !mapper.mapOptional("call", rule.callee) ||
       !mapper.mapOptional("if", rule.condition) || !mapper.mapOptional("let", rule.alias.first) ||
@@ -204,7 +211,7 @@ static bool fromJSON(const json::Value &value, OpRule &rule, Path path) {
   }
   if (!operands.empty())
     rule.operandGroups.push_back(std::move(operands));
-  if (const json::Object *attributes = value.getAsObject()->getObject("attributes"))
+  if (const json::Object *attributes = mapper.getObject("attributes"))
     for (const auto &[name, attribute] : *attributes) {
       AttributeRule &made = rule.attributes.emplace_back();
       made.name = StringRef(name).str();
@@ -212,7 +219,7 @@ static bool fromJSON(const json::Value &value, OpRule &rule, Path path) {
         return false;
     }
   llvm::sort(rule.attributes, [](const auto &a, const auto &b) { return a.name < b.name; });
-  return true;
+  return mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, NamedRule &rule, Path path) {
@@ -220,7 +227,7 @@ static bool fromJSON(const json::Value &value, NamedRule &rule, Path path) {
     rule.text = text->str();
     return true;
   }
-  ObjectMapper mapper(value, path);
+  FieldMapper mapper(value, path);
   std::string once;
   if (!mapper || !mapper.mapOptional("each_layer", rule.text) || !mapper.mapOptional("value", once) ||
       !mapper.mapOptional("if", rule.condition))
@@ -232,20 +239,20 @@ static bool fromJSON(const json::Value &value, NamedRule &rule, Path path) {
   }
   if (!rule.eachLayer)
     rule.text = once;
-  return true;
+  return mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, FunctionRule &rule, Path path) {
-  ObjectMapper mapper(value, path);
+  FieldMapper mapper(value, path);
   return mapper && mapper.map("name", rule.name) && mapper.mapOptional("per_layer", rule.perLayer) &&
-         mapCondition(*value.getAsObject(), "if", rule.condition, path) && mapper.map("arguments", rule.arguments) &&
+         mapCondition(mapper, "if", rule.condition, path) && mapper.map("arguments", rule.arguments) &&
          mapper.mapOptional("weights", rule.weights) && mapper.map("body", rule.body) &&
-         mapper.map("results", rule.results);
+         mapper.map("results", rule.results) && mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, ModelRule &rule, Path path) {
-  ObjectMapper mapper(value, path);
-  if (const json::Object *conditions = mapper ? value.getAsObject()->getObject("with") : nullptr)
+  FieldMapper mapper(value, path);
+  if (const json::Object *conditions = mapper ? mapper.getObject("with") : nullptr)
     for (const auto &[key, wanted] : *conditions) {
       if (!wanted.getAsBoolean()) {
         path.field("with").field(StringRef(key)).report("expected true or false");
@@ -258,7 +265,7 @@ static bool fromJSON(const json::Value &value, ModelRule &rule, Path path) {
          mapper.mapOptional("model_types", rule.types) && mapper.mapOptional("name", rule.nameKey) &&
          mapper.mapOptional("prefix", rule.prefix) && mapper.mapOptional("ignored", rule.ignored) &&
          mapper.mapOptional("base_prefix", rule.basePrefix) &&
-         mapper.mapOptional("ignored_tensors", rule.ignoredTensors);
+         mapper.mapOptional("ignored_tensors", rule.ignoredTensors) && mapper.finish();
 }
 
 /// Gives the weights of `rules` the tensors that "names" has for them.
@@ -273,8 +280,8 @@ static bool readNames(const json::Object &names, SourceKind kind, std::vector<We
   return true;
 }
 
-static bool readNames(const json::Object &root, StringRef key, SourceKind kind, Family &family, Path path) {
-  const json::Object *names = root.getObject(key);
+static bool readNames(FieldMapper &kinds, StringLiteral key, SourceKind kind, Family &family, Path path) {
+  const json::Object *names = kinds.getObject(key);
   std::vector<StringRef> used;
   if (!names)
     return true;
@@ -325,8 +332,7 @@ static void completeWeights(Family &family) {
   }
 }
 
-static bool readHead(const json::Value &value, std::string &name, BySource<ModelRule> &models, Path path) {
-  ObjectMapper mapper(value, path);
+static bool readHead(FieldMapper &mapper, std::string &name, BySource<ModelRule> &models) {
   if (!mapper || !mapper.map("family", name) || !mapper.mapOptional("gguf", models.gguf) ||
       !mapper.mapOptional("config", models.config))
     return false;
@@ -336,8 +342,8 @@ static bool readHead(const json::Value &value, std::string &name, BySource<Model
 }
 
 static bool fromJSON(const json::Value &value, Family &family, Path path) {
-  ObjectMapper mapper(value, path);
-  if (!mapper || !readHead(value, family.name, family.models, path) || !mapper.map("parameters", family.parameters) ||
+  FieldMapper mapper(value, path);
+  if (!readHead(mapper, family.name, family.models) || !mapper.map("parameters", family.parameters) ||
       !mapper.mapOptional("option_rules", family.optionRules) ||
       !mapper.mapOptional("requirements", family.requirements) || !mapper.map("weights", family.weights) ||
       !mapper.map("layers", family.layers) || !mapper.map("layer_weights", family.layerWeights) ||
@@ -346,11 +352,10 @@ static bool fromJSON(const json::Value &value, Family &family, Path path) {
       !mapper.mapOptional("reread_length", family.rereadLength) ||
       !mapper.mapOptional("vocabulary_size", family.vocabularySize) || !mapper.map("functions", family.functions))
     return false;
-  const json::Object &root = *value.getAsObject();
-  if (const json::Object *symbols = root.getObject("symbols"))
+  if (const json::Object *symbols = mapper.getObject("symbols"))
     for (const auto &[name, about] : *symbols)
       family.symbols.push_back(StringRef(name).str());
-  if (const json::Object *outputs = root.getObject("outputs"))
+  if (const json::Object *outputs = mapper.getObject("outputs"))
     for (const auto &[name, condition] : *outputs) {
       if (!condition.getAsString()) {
         path.field("outputs").field(StringRef(name)).report("expected a condition");
@@ -359,7 +364,7 @@ static bool fromJSON(const json::Value &value, Family &family, Path path) {
       family.outputs.emplace_back(StringRef(name).str(), condition.getAsString()->str());
     }
   llvm::sort(family.outputs);
-  if (const json::Object *generation = root.getObject("generation"))
+  if (const json::Object *generation = mapper.getObject("generation"))
     for (const auto &[name, expression] : *generation) {
       if (!is_contained({"decoder_start_id", "forced_bos_id", "forced_eos_id", "bad_ids"}, StringRef(name)) ||
           !expression.getAsString()) {
@@ -370,16 +375,24 @@ static bool fromJSON(const json::Value &value, Family &family, Path path) {
       }
       family.generation.emplace_back(StringRef(name).str(), expression.getAsString()->str());
     }
-  if (const json::Object *types = root.getObject("types"))
+  if (const json::Object *types = mapper.getObject("types"))
     for (const auto &[name, spelling] : *types)
       family.types[StringRef(name)] = spelling.getAsString().value_or("").str();
-  if (const json::Object *names = root.getObject("names"))
-    if (!readNames(*names, "gguf", SourceKind::Gguf, family, path.field("names")) ||
-        !readNames(*names, "config", SourceKind::Config, family, path.field("names")))
+  if (const json::Value *names = mapper.get("names")) {
+    const Path place = path.field("names");
+    FieldMapper kinds(*names, place);
+    if (!kinds || !readNames(kinds, "gguf", SourceKind::Gguf, family, place) ||
+        !readNames(kinds, "config", SourceKind::Config, family, place) || !kinds.finish())
       return false;
-  if (const json::Object *options = root.getObject("options"))
+  }
+  if (const json::Object *options = mapper.getObject("options"))
     if (!readOptions(*options, family, path.field("options")))
       return false;
+  mapper.get("forms"); // they are laid over already
+  mapper.get("about"); // and these are for the docs
+  mapper.get("source");
+  if (!mapper.finish())
+    return false;
   completeWeights(family);
   auto complete = [&](std::vector<std::string> &keys) {
     for (std::string &key : keys)
@@ -456,7 +469,8 @@ Expected<FamilyLibrary> FamilyLibrary::load() {
       return badInput(name + ": " + toString(document.takeError()));
     Entry entry{name, text, {}, {}};
     Path::Root root(name);
-    if (!readHead(*document, entry.name, entry.models, root))
+    FieldMapper mapper(*document, root);
+    if (!readHead(mapper, entry.name, entry.models))
       return badInput(toString(root.getError()));
     library.all.push_back(std::move(entry));
   }

@@ -133,7 +133,10 @@ TEST(Family, MistakesOfForm) {
             "expected one axis for each of dims at f.json.weights[0].gguf.row_permutation.perm");
   EXPECT_EQ(changed("\"max\": 64", "\"allowed\": 4"), "expected a list at f.json.parameters[1].allowed");
   EXPECT_EQ(changed("\"max\": 64", "\"allowed\": {\"config\": [4], \"gguf\": 4}"),
-            "expected a list at f.json.parameters[1].allowed");
+            "expected a list at f.json.parameters[1].allowed.gguf");
+  EXPECT_EQ(changed("\"max\": 64", "\"allowed\": {\"confg\": [4]}"),
+            "unknown field at f.json.parameters[1].allowed.confg");
+  EXPECT_EQ(changed("\"max\": 64", "\"maximum\": 64"), "unknown field at f.json.parameters[1].maximum");
   EXPECT_EQ(changed("\"layers\": \"L\"", "\"outputs\": {\"hidden\": true}, \"layers\": \"L\""),
             "expected a condition at f.json.outputs.hidden");
   EXPECT_EQ(changed("\"prefix\": \"dense.\"", "\"with\": {\"dense.depth\": 1}"),
