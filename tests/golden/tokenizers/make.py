@@ -3,12 +3,13 @@
 """Trains small tokenizers of every kind and writes what independent libraries make of hard texts.
 
 Needs the PyPI packages `tokenizers` (made with 0.23.3), `sentencepiece` (0.2.3) and `protobuf` (7.36.2).
-    make.py [--random N] [--out FOLDER]
+    make.py [--random N] [--out FOLDER] [--keep]
 writes, into this folder or another one, for each tokenizer
     NAME/tokenizer.json, NAME/tokenizer_config.json   as a model's folder has them (Hugging Face), or
     NAME/gguf.json                                    the metadata that a GGUF file has, as JSON
     NAME/cases.json                                   texts with the ids that the library gives, and what these decode to
-N is the number of random texts of each tokenizer, made of characters of Unicode 14. Some trainers break ties anew on each run.
+N is the number of random texts of each tokenizer, made of characters of Unicode 14. Some trainers break ties anew on each run:
+with --keep the tokenizers of the first kind stay as they are in this folder, and only their texts are written again.
 """
 import argparse
 import base64
@@ -282,17 +283,29 @@ def write_cases(path, entries):
     path.write_text("[\n" + ",\n".join(json.dumps(e, separators=(",", ":")) for e in entries) + "\n]\n")
 
 
+def library_case(tokenizer, text, parse=True):
+    """What the library makes of a text; without `parse` the spelling of a special token is text as any other."""
+    tokenizer.encode_special_tokens = not parse
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
+    return {"text": text, "ids": ids, "whole": tokenizer.encode(text).ids, "decoded": tokenizer.decode(ids, skip_special_tokens=False)}
+
+
 def library_cases(tokenizer, texts):
+    special = {i for i, token in tokenizer.get_added_tokens_decoder().items() if token.special}
     for text in texts:
-        ids = tokenizer.encode(text, add_special_tokens=False).ids
-        yield {"text": text, "ids": ids, "whole": tokenizer.encode(text).ids, "decoded": tokenizer.decode(ids, skip_special_tokens=False)}
+        parsed, plain = library_case(tokenizer, text), library_case(tokenizer, text, parse=False)
+        yield parsed
+        # Unigram models find the spelling in their vocabulary, where it should be text.
+        if plain["ids"] != parsed["ids"] and not special.intersection(plain["ids"]):
+            yield {"parse": False, **plain}
 
 
-def hugging_face(name, out, count):
-    tokenizer = HUGGING_FACE[name]()
+def hugging_face(name, out, count, keep=False):
+    stored = HERE / name / "tokenizer.json"
+    tokenizer = Tokenizer.from_file(str(stored)) if keep else HUGGING_FACE[name]()
     folder = out / name
     folder.mkdir(exist_ok=True)
-    write_json(folder / "tokenizer.json", json.loads(tokenizer.to_str()))
+    write_json(folder / "tokenizer.json", json.loads(stored.read_text() if keep else tokenizer.to_str()))
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 1000, "clean_up_tokenization_spaces": False}
     for key, text in (("bos_token", "<s>"), ("eos_token", "</s>"), ("unk_token", "<unk>"), ("pad_token", "<pad>")):
         if tokenizer.token_to_id(text) is not None:
@@ -350,13 +363,17 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--random", type=int, default=150)
     parser.add_argument("--out", type=pathlib.Path, default=HERE)
+    parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for name in HUGGING_FACE:
-        hugging_face(name, options.out, options.random)
+        hugging_face(name, options.out, options.random, options.keep)
+    if options.keep:
+        return
     gguf_sentencepiece("gguf_llama", "bpe", LLAMA, options.out, options.random)
     gguf_sentencepiece("gguf_t5", "unigram", T5, options.out, options.random)
     gguf_bert(options.out, options.random)
 
 
-main()
+if __name__ == "__main__":
+    main()
