@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A thousand blocks of random bytes of each type, bit for bit as the reference's Python reader decodes them
-// (tests/golden/gguf/block_sums.py, which makes the same bytes and prints this table).
+// (Inputs/block_sums.py, which makes the same bytes and prints this table).
 #include "plugins/quantization/Format.h"
 
 #include "gtest/gtest.h"

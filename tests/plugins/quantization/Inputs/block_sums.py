@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints, for each block type, a checksum of what 1,000 blocks of random bytes mean: the table of
-tests/plugins/quantization/DecodeTest.cpp, which makes the same bytes. Needs the PyPI packages `gguf` (made with 0.19) and `numpy`."""
+DecodeTest.cpp, which makes the same bytes. Needs the PyPI packages `gguf` (made with 0.19) and `numpy`."""
 import numpy
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, quants
 
