@@ -67,6 +67,87 @@ func.func @test_two_saturated_masks() {
   return
 }
 
+// The same in f16, where the planes add up to minus infinity ...
+// CHECK-LABEL: func.func @test_two_saturated_masks_f16
+// CHECK: tw.attention {{.*}} mask(%{{.*}} : tensor<5x5xi1>) {causal = "end", scale = 1.000000e+00 : f64}
+func.func @test_two_saturated_masks_f16() {
+  %q = tw.constant dense<0.0> : tensor<1x1x5x2xf16>
+  %v = tw.constant dense<[[[[1.0, 1.0], [2.0, 2.0], [4.0, 4.0], [8.0, 8.0], [16.0, 16.0]]]]> : tensor<1x1x5x2xf16>
+  %s = tw.batch_matmul %q, %q {transpose_b = true} : tensor<1x1x5x2xf16>, tensor<1x1x5x2xf16> -> tensor<1x1x5x5xf16>
+  %zero = tw.constant dense<0.0> : tensor<5x5xf16>
+  %low = tw.constant dense<0xFBFF> : tensor<5x5xf16>
+  %i = tw.iota %zero dim 0 : tensor<5x5xf16> -> tensor<5x5xi32>
+  %j = tw.iota %zero dim 1 : tensor<5x5xf16> -> tensor<5x5xi32>
+  %after = tw.compare "gt", %j, %i : tensor<5x5xi32> -> tensor<5x5xi1>
+  %causal = tw.select %after, %low, %zero : tensor<5x5xi1>, tensor<5x5xf16>
+  %real = tw.constant dense<[false, false, false, true, true]> : tensor<5xi1>
+  %reals = tw.broadcast %real like %zero dims [1] : tensor<5xi1>, tensor<5x5xf16> -> tensor<5x5xi1>
+  %padding = tw.select %reals, %zero, %low : tensor<5x5xi1>, tensor<5x5xf16>
+  %cb = tw.broadcast %causal like %s dims [2, 3] : tensor<5x5xf16>, tensor<1x1x5x5xf16> -> tensor<1x1x5x5xf16>
+  %pb = tw.broadcast %padding like %s dims [2, 3] : tensor<5x5xf16>, tensor<1x1x5x5xf16> -> tensor<1x1x5x5xf16>
+  %x = tw.add %s, %cb : tensor<1x1x5x5xf16>
+  %y = tw.add %x, %pb : tensor<1x1x5x5xf16>
+  %p = tw.softmax %y dim 3 : tensor<1x1x5x5xf16>
+  %o = tw.batch_matmul %p, %v : tensor<1x1x5x5xf16>, tensor<1x1x5x2xf16> -> tensor<1x1x5x2xf16>
+  %w = tw.constant dense<[[[[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [8.0, 8.0], [12.0, 12.0]]]]> : tensor<1x1x5x2xf16>
+  check.expect_eq %o, %w : tensor<1x1x5x2xf16>
+  return
+}
+
+// ... and in bf16.
+// CHECK-LABEL: func.func @test_two_saturated_masks_bf16
+// CHECK: tw.attention {{.*}} mask(%{{.*}} : tensor<5x5xi1>) {causal = "end", scale = 1.000000e+00 : f64}
+func.func @test_two_saturated_masks_bf16() {
+  %q = tw.constant dense<0.0> : tensor<1x1x5x2xbf16>
+  %v = tw.constant dense<[[[[1.0, 1.0], [2.0, 2.0], [4.0, 4.0], [8.0, 8.0], [16.0, 16.0]]]]> : tensor<1x1x5x2xbf16>
+  %s = tw.batch_matmul %q, %q {transpose_b = true} : tensor<1x1x5x2xbf16>, tensor<1x1x5x2xbf16> -> tensor<1x1x5x5xbf16>
+  %zero = tw.constant dense<0.0> : tensor<5x5xbf16>
+  %low = tw.constant dense<0xFF7F> : tensor<5x5xbf16>
+  %i = tw.iota %zero dim 0 : tensor<5x5xbf16> -> tensor<5x5xi32>
+  %j = tw.iota %zero dim 1 : tensor<5x5xbf16> -> tensor<5x5xi32>
+  %after = tw.compare "gt", %j, %i : tensor<5x5xi32> -> tensor<5x5xi1>
+  %causal = tw.select %after, %low, %zero : tensor<5x5xi1>, tensor<5x5xbf16>
+  %real = tw.constant dense<[false, false, false, true, true]> : tensor<5xi1>
+  %reals = tw.broadcast %real like %zero dims [1] : tensor<5xi1>, tensor<5x5xbf16> -> tensor<5x5xi1>
+  %padding = tw.select %reals, %zero, %low : tensor<5x5xi1>, tensor<5x5xbf16>
+  %cb = tw.broadcast %causal like %s dims [2, 3] : tensor<5x5xbf16>, tensor<1x1x5x5xbf16> -> tensor<1x1x5x5xbf16>
+  %pb = tw.broadcast %padding like %s dims [2, 3] : tensor<5x5xbf16>, tensor<1x1x5x5xbf16> -> tensor<1x1x5x5xbf16>
+  %x = tw.add %s, %cb : tensor<1x1x5x5xbf16>
+  %y = tw.add %x, %pb : tensor<1x1x5x5xbf16>
+  %p = tw.softmax %y dim 3 : tensor<1x1x5x5xbf16>
+  %o = tw.batch_matmul %p, %v : tensor<1x1x5x5xbf16>, tensor<1x1x5x2xbf16> -> tensor<1x1x5x2xbf16>
+  %w = tw.constant dense<[[[[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [8.0, 8.0], [12.0, 12.0]]]]> : tensor<1x1x5x2xbf16>
+  check.expect_eq %o, %w : tensor<1x1x5x2xbf16>
+  return
+}
+
+// A fill of -1e9 is minus infinity in f16 already.
+// CHECK-LABEL: func.func @test_two_infinite_masks_f16
+// CHECK: tw.attention {{.*}} mask(%{{.*}} : tensor<5x5xi1>) {causal = "end", scale = 1.000000e+00 : f64}
+func.func @test_two_infinite_masks_f16() {
+  %q = tw.constant dense<0.0> : tensor<1x1x5x2xf16>
+  %v = tw.constant dense<[[[[1.0, 1.0], [2.0, 2.0], [4.0, 4.0], [8.0, 8.0], [16.0, 16.0]]]]> : tensor<1x1x5x2xf16>
+  %s = tw.batch_matmul %q, %q {transpose_b = true} : tensor<1x1x5x2xf16>, tensor<1x1x5x2xf16> -> tensor<1x1x5x5xf16>
+  %zero = tw.constant dense<0.0> : tensor<5x5xf16>
+  %low = tw.constant dense<0xFC00> : tensor<5x5xf16>
+  %i = tw.iota %zero dim 0 : tensor<5x5xf16> -> tensor<5x5xi32>
+  %j = tw.iota %zero dim 1 : tensor<5x5xf16> -> tensor<5x5xi32>
+  %after = tw.compare "gt", %j, %i : tensor<5x5xi32> -> tensor<5x5xi1>
+  %causal = tw.select %after, %low, %zero : tensor<5x5xi1>, tensor<5x5xf16>
+  %real = tw.constant dense<[false, false, false, true, true]> : tensor<5xi1>
+  %reals = tw.broadcast %real like %zero dims [1] : tensor<5xi1>, tensor<5x5xf16> -> tensor<5x5xi1>
+  %padding = tw.select %reals, %zero, %low : tensor<5x5xi1>, tensor<5x5xf16>
+  %cb = tw.broadcast %causal like %s dims [2, 3] : tensor<5x5xf16>, tensor<1x1x5x5xf16> -> tensor<1x1x5x5xf16>
+  %pb = tw.broadcast %padding like %s dims [2, 3] : tensor<5x5xf16>, tensor<1x1x5x5xf16> -> tensor<1x1x5x5xf16>
+  %x = tw.add %s, %cb : tensor<1x1x5x5xf16>
+  %y = tw.add %x, %pb : tensor<1x1x5x5xf16>
+  %p = tw.softmax %y dim 3 : tensor<1x1x5x5xf16>
+  %o = tw.batch_matmul %p, %v : tensor<1x1x5x5xf16>, tensor<1x1x5x2xf16> -> tensor<1x1x5x2xf16>
+  %w = tw.constant dense<[[[[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [8.0, 8.0], [12.0, 12.0]]]]> : tensor<1x1x5x2xf16>
+  check.expect_eq %o, %w : tensor<1x1x5x2xf16>
+  return
+}
+
 // Two queries, five keys, values j: with the offset of a past of 3 the means 1.5 and 2.0 ...
 // CHECK-LABEL: func.func @test_causal_from_the_end
 // CHECK: tw.attention {{.*}} {causal = "end", scale

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,32 @@ using namespace tilewright::test;
 using safetensors::ConfigFolder;
 
 namespace {
+
+/// What is opened or read of a folder's files.
+class OpenLog {
+public:
+  explicit OpenLog(const std::string &folder) : queue(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    EXPECT_GE(inotify_add_watch(queue, folder.c_str(), IN_OPEN | IN_ACCESS), 0) << folder;
+  }
+  ~OpenLog() { close(queue); }
+  OpenLog(const OpenLog &) = delete;
+
+  /// Names since the last call.
+  std::vector<std::string> names() {
+    std::vector<std::string> found;
+    alignas(inotify_event) char events[4096];
+    for (ssize_t bytes; (bytes = read(queue, events, sizeof events)) > 0;)
+      for (const char *at = events; at < events + bytes;) {
+        const auto *event = reinterpret_cast<const inotify_event *>(at);
+        found.push_back(event->len ? event->name : ".");
+        at += sizeof *event + event->len;
+      }
+    return found;
+  }
+
+private:
+  int queue;
+};
 
 class ConfigFolders : public testing::Test {
 protected:
@@ -122,6 +149,8 @@ TEST_F(ConfigFolders, NamesThatLeaveTheFolder) {
   TestFolder outside;
   std::string other = outside.write("x.safetensors", SafetensorsWriter().tensor("a", {1}).finish());
   folder.makeFolder("sub");
+  folder.write("sub/x.safetensors", SafetensorsWriter().tensor("a", {1}).finish());
+  OpenLog outsideLog(outside.path()), subLog(folder.path("sub"));
   auto named = [&](StringRef name) {
     writeIndex(("\"a\": \"" + name + "\"").str());
     return verdict();
@@ -143,19 +172,27 @@ TEST_F(ConfigFolders, NamesThatLeaveTheFolder) {
   EXPECT_EQ(named("fifo"), "fifo: is not a regular file");
   writeText("model.safetensors.index.json", R"({"weight_map": {"a": 1}})");
   EXPECT_EQ(verdict(), head + "found 1, wanted the name of a file");
+  // Refused before anything there is opened.
+  EXPECT_EQ(outsideLog.names(), std::vector<std::string>());
+  EXPECT_EQ(subLog.names(), std::vector<std::string>{"."}); // which turned out to be no file
+  readBytes(other);
+  EXPECT_EQ(outsideLog.names().front(), "x.safetensors");
 }
 
 TEST_F(ConfigFolders, LinksToTheFilesThemselves) {
   TestFolder outside;
-  ASSERT_EQ(symlink(outside.write("c", arrayRefFromStringRef("{}")).c_str(), folder.path("config.json").c_str()), 0);
+  const std::string config = outside.write("c", arrayRefFromStringRef("{}")),
+                    weights = outside.write("m", SafetensorsWriter().finish());
+  OpenLog log(outside.path());
+  ASSERT_EQ(symlink(config.c_str(), folder.path("config.json").c_str()), 0);
   EXPECT_EQ(verdict(),
             "config.json: a link stands in the way at 'config.json'; weights are read without following links");
   ASSERT_EQ(unlink(folder.path("config.json").c_str()), 0);
   writeConfig();
-  ASSERT_EQ(symlink(outside.write("m", SafetensorsWriter().finish()).c_str(), folder.path("model.safetensors").c_str()),
-            0);
+  ASSERT_EQ(symlink(weights.c_str(), folder.path("model.safetensors").c_str()), 0);
   EXPECT_EQ(verdict(), "model.safetensors: a link stands in the way at 'model.safetensors'; weights are read without "
                        "following links");
+  EXPECT_EQ(log.names(), std::vector<std::string>());
 }
 
 TEST_F(ConfigFolders, WhatIsNoModel) {

@@ -308,6 +308,88 @@ TEST(ConfigImport, BothFormsOfRopeSettings) {
   EXPECT_EQ(copy.verdict(older), "accepted");
 }
 
+/// The verdict on a model with one of the settings of its rotary positions changed, or, with null, left out.
+std::string withRotary(const Copy &copy, StringRef key, json::Value value) {
+  json::Object changed = copy.config, settings = *copy.config.getObject("rope_parameters");
+  if (value.kind() == json::Value::Null)
+    settings.erase(key);
+  else
+    settings[key] = std::move(value);
+  changed["rope_parameters"] = std::move(settings);
+  std::string verdict = copy.verdict(changed);
+  StringRef shown = verdict;
+  shown.consume_front("config.json: ");
+  return shown.str();
+}
+
+// Families have defaults of their own, and what does not turn whole pairs is refused.
+TEST(ConfigImport, PartsOfHeadsThatAreRotated) {
+  const std::string wanted = ", wanted an even number of at most 10, because rotary positions turn pairs";
+  Copy phi("phi"); // heads of 10, of which it says 0.4
+  EXPECT_EQ(withRotary(phi, "partial_rotary_factor", 0.4), "accepted");
+  EXPECT_EQ(withRotary(phi, "partial_rotary_factor", 0.25), "accepted"); // 2.5, hence 2
+  EXPECT_EQ(withRotary(phi, "partial_rotary_factor", 0.3), "rotary_dim: found 3 rotary dimensions of 10" + wanted);
+  EXPECT_EQ(withRotary(phi, "partial_rotary_factor", nullptr), "rotary_dim: found 5 rotary dimensions of 10" + wanted);
+  EXPECT_EQ(withRotary(phi, "partial_rotary_factor", 1.2),
+            "field 'rope_parameters.partial_rotary_factor': found 1.2, wanted at most 1");
+  Copy neox("gpt_neox"); // says 0.25, which is its family's default
+  json::Object without = neox.config, settings = *neox.config.getObject("rope_parameters");
+  settings.erase("partial_rotary_factor");
+  without["rope_parameters"] = std::move(settings);
+  EXPECT_EQ(cantFail(neox.import(without)).bytes, cantFail(neox.import(neox.config)).bytes);
+  Copy llama("llama_rope_linear"); // of a family that rotates whole heads
+  EXPECT_EQ(
+      withRotary(llama, "partial_rotary_factor", 0.5),
+      "field 'rope_parameters.partial_rotary_factor': found 0.5, wanted 1: anything else is not supported by this "
+      "family");
+}
+
+TEST(ConfigImport, SettingsOfRotaryPositionsThatCannotBe) {
+  Copy llama3("llama_rope_llama3");
+  EXPECT_EQ(
+      withRotary(llama3, "rope_type", "su"),
+      "field 'rope_parameters.rope_type': found 'su', wanted \"default\" or \"linear\" or \"dynamic\" or \"yarn\" "
+      "or \"longrope\" or \"llama3\": anything else is not supported by this family");
+  EXPECT_EQ(withRotary(llama3, "factor", 0.5),
+            "rope_parameters.factor: found 0.5, wanted at least 1 for rope type 'llama3'");
+  EXPECT_EQ(withRotary(llama3, "factor", nullptr),
+            "rope_parameters.factor: found 0, wanted at least 1 for rope type 'llama3'");
+  const std::string order = " and rope_parameters.high_freq_factor 4, wanted 0 < low < high";
+  EXPECT_EQ(withRotary(llama3, "low_freq_factor", 4.0), "rope_parameters.low_freq_factor: found 4" + order);
+  EXPECT_EQ(withRotary(llama3, "low_freq_factor", nullptr), "rope_parameters.low_freq_factor: found 0" + order);
+  EXPECT_EQ(withRotary(llama3, "attention_factor", 1.5),
+            "rope_parameters.attention_factor: found 1.5, wanted none: rope type 'llama3' has no such factor");
+  EXPECT_EQ(withRotary(Copy("llama_rope_yarn"), "beta_fast", 0.5),
+            "rope_parameters.beta_slow: found 1 and rope_parameters.beta_fast 0.5, wanted 0 < slow < fast");
+  Copy longrope("phi3_longrope_short");
+  EXPECT_EQ(withRotary(longrope, "short_factor", json::Array{1.0, 2.0}),
+            "rope_parameters.short_factor: found [1, 2] and rope_parameters.long_factor [1, 1.3, 1.9, 2.8, 3.6, 4], "
+            "wanted one number for each of the 12 / 2 pairs");
+  EXPECT_EQ(withRotary(longrope, "long_factor", nullptr),
+            "rope_parameters.short_factor: found [1, 1.05, 1.1, 1.2, 1.35, 1.5] and rope_parameters.long_factor [], "
+            "wanted one number for each of the 12 / 2 pairs");
+}
+
+// What a field stands for, and what its absence does, is the family's to say.
+TEST(ConfigImport, FamiliesReadFieldsInTheirOwnWay) {
+  auto imported = [](const Copy &copy, StringRef key, std::optional<json::Value> value) {
+    json::Object changed = copy.config;
+    changed.erase(key);
+    if (value)
+      changed[key] = std::move(*value);
+    return cantFail(copy.import(changed)).bytes;
+  };
+  for (auto [model, normalized] : {std::pair("qwen2_moe", false), {"qwen3_moe", false}, {"deepseek_v3", true}}) {
+    Copy copy(model);
+    const auto absent = imported(copy, "norm_topk_prob", std::nullopt);
+    EXPECT_EQ(absent, imported(copy, "norm_topk_prob", normalized)) << model;
+    EXPECT_NE(absent, imported(copy, "norm_topk_prob", !normalized)) << model;
+  }
+  Copy gemma("gemma"), gemma2("gemma2"); // the first was published with a name that it does not mean
+  EXPECT_EQ(imported(gemma, "hidden_act", "gelu"), imported(gemma, "hidden_act", "gelu_pytorch_tanh"));
+  EXPECT_NE(imported(gemma2, "hidden_activation", "gelu"), imported(gemma2, "hidden_activation", "gelu_pytorch_tanh"));
+}
+
 TEST(ConfigImport, TiedHeads) {
   Copy copy("llama"); // has a head of its own
   EXPECT_EQ(copy.with("tie_word_embeddings", true),
