@@ -217,6 +217,8 @@ private:
 
   Error bindWeights() {
     TensorFinder finder(family, source);
+    if (Error error = finder.readIgnored(*result.global))
+      return error;
     for (const WeightRule &rule : family.weights)
       if (Error error = finder.find(rule, *result.global, result.weights[rule.name]))
         return error;

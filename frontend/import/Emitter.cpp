@@ -34,9 +34,12 @@ public:
       if (Error error = rule.perLayer ? emitPerLayer(rule) : emitFunction(rule, rule.name, -1))
         return error;
     }
-    builder.setEntry(family.entry);
-    if (!family.encodeEntry.empty())
-      builder.setEncodeEntry(family.encodeEntry);
+    Expected<std::string> entry = chosenName(family.entry), encodeEntry = chosenName(family.encodeEntry);
+    if (!entry || !encodeEntry)
+      return joinErrors(entry.takeError(), encodeEntry.takeError());
+    builder.setEntry(*entry);
+    if (!encodeEntry->empty())
+      builder.setEncodeEntry(*encodeEntry);
     return Error::success();
   }
 
@@ -44,6 +47,17 @@ private:
   using Values = StringMap<ValueId>;
 
   Error fail(const Twine &what) const { return badInput("family " + quoted(family.name) + ": " + what); }
+
+  /// A name, or the one that "=expression" gives.
+  Expected<std::string> chosenName(StringRef text) const {
+    if (!text.consume_front("="))
+      return text.str();
+    Expected<Value> value = evaluate(text, binding.scope(-1));
+    if (!value)
+      return fail("entry: " + toString(value.takeError()));
+    const std::string *name = std::get_if<std::string>(&*value);
+    return name ? Expected<std::string>(*name) : fail("entry: found " + spell(*value) + ", wanted a function's name");
+  }
 
   Expected<bool> isFunction(const FunctionRule &rule, int64_t layer) const {
     Expected<bool> isThere = evaluateCondition(rule.condition, binding.scope(layer));

@@ -250,6 +250,15 @@ static bool fromJSON(const json::Value &value, FunctionRule &rule, Path path) {
          mapper.map("results", rule.results) && mapper.finish();
 }
 
+static bool fromJSON(const json::Value &value, IgnoredTensor &rule, Path path) {
+  if (std::optional<StringRef> name = value.getAsString()) {
+    rule.name = name->str();
+    return true;
+  }
+  FieldMapper mapper(value, path);
+  return mapper && mapper.map("tensor", rule.name) && mapper.map("if", rule.condition) && mapper.finish();
+}
+
 static bool fromJSON(const json::Value &value, ModelRule &rule, Path path) {
   FieldMapper mapper(value, path);
   if (const json::Object *conditions = mapper ? mapper.getObject("with") : nullptr)

@@ -28,7 +28,7 @@
 //   context_length, reread_length
 //                 expressions: the longest text; a length past which texts are read again (graph.fbs)
 //   entry, encode_entry
-//                 the functions that the runtime calls: the step, and what reads sources
+//                 the functions that the runtime calls: the step, and what reads sources; "=expression" chooses
 //   outputs       what a model may be asked to return besides, and conditions of each: expressions may name `outputs`,
 //                 the list of those that were asked for
 //   generation    how the model's texts are generated, as expressions: decoder_start_id, forced_bos_id, forced_eos_id
@@ -149,6 +149,12 @@ struct FunctionRule {
   std::vector<NamedRule> results;
 };
 
+/// Tensors that have no place in the model, and need none.
+struct IgnoredTensor {
+  std::string name;      ///< numbers are {layer}; all that begin so, where it ends in '*'
+  std::string condition; ///< expression, or empty
+};
+
 /// Which models of one kind of file are of a family.
 struct ModelRule {
   std::vector<std::string> types;                 ///< values of general.architecture, or of model_type
@@ -158,7 +164,7 @@ struct ModelRule {
   std::vector<std::pair<std::string, bool>> with; ///< keys that have to be there and not 0, or not
   std::vector<std::string> ignored;               ///< keys without influence on the graph, with all below them
   std::string basePrefix; ///< of all tensors' names but the head's; files of the model without its head may lack it
-  std::vector<std::string> ignoredTensors; ///< tensors of old files that hold no weights; numbers are {layer}
+  std::vector<IgnoredTensor> ignoredTensors;
 };
 
 struct Family {

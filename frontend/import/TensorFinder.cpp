@@ -221,20 +221,6 @@ Error TensorFinder::findParts(const WeightRule &rule, const TensorRule &place, c
   return Error::success();
 }
 
-Error TensorFinder::standIn(const WeightRule &rule, const Scope &scope, const BoundWeight &weight) {
-  const std::optional<TensorRule> &place = rule.tensor[source.kind()];
-  Expected<std::string> name = place ? nameOf(rule, place->tensor, scope) : Expected<std::string>("");
-  if (!name)
-    return name.takeError();
-  const SourceTensor *tensor = place ? source.findTensor(*name) : nullptr;
-  if (!tensor || !weight.tensor || !used.insert(tensor->name).second)
-    return Error::success();
-  if (source.bytes(*tensor) != source.bytes(*weight.tensor))
-    problems.push_back("tensor " + quoted(tensor->name) + ": found, but " + quoted(weight.name) +
-                       " stands in its place, and they differ");
-  return Error::success();
-}
-
 /// "model.layers.{layer}.x" of "model.layers.7.x".
 static std::string withoutNumbers(StringRef name) {
   SmallVector<StringRef> parts;
@@ -245,18 +231,50 @@ static std::string withoutNumbers(StringRef name) {
   return join(parts, ".");
 }
 
-Error TensorFinder::finish() {
-  constexpr size_t maxShown = 20;
-  StringSet<> ignored;
-  for (StringRef name : family.models[source.kind()].ignoredTensors) {
+Error TensorFinder::readIgnored(const Scope &scope) {
+  for (const IgnoredTensor &rule : family.models[source.kind()].ignoredTensors) {
+    Expected<bool> applies = evaluateCondition(rule.condition, scope);
+    if (!applies)
+      return badInput("family " + quoted(family.name) + ": ignored tensor " + quoted(rule.name) + ": " +
+                      toString(applies.takeError()));
+    if (!*applies)
+      continue;
+    StringRef name = rule.name;
     name.consume_front(absentPrefix);
-    ignored.insert(name);
+    if (name.consume_back("*"))
+      ignoredPrefixes.push_back(name.str());
+    else
+      ignored.insert(name);
   }
   if (source.kind() == SourceKind::Gguf)
     for (const Parameter &parameter : family.parameters)
       ignored.insert(parameter.tensor); // which was read
+  return Error::success();
+}
+
+bool TensorFinder::isIgnored(StringRef tensor) const {
+  return ignored.contains(withoutNumbers(tensor)) ||
+         any_of(ignoredPrefixes, [&](StringRef prefix) { return tensor.starts_with(prefix); });
+}
+
+Error TensorFinder::standIn(const WeightRule &rule, const Scope &scope, const BoundWeight &weight) {
+  const std::optional<TensorRule> &place = rule.tensor[source.kind()];
+  Expected<std::string> name = place ? nameOf(rule, place->tensor, scope) : Expected<std::string>("");
+  if (!name)
+    return name.takeError();
+  const SourceTensor *tensor = place ? source.findTensor(*name) : nullptr;
+  if (!tensor || !weight.tensor || isIgnored(tensor->name) || !used.insert(tensor->name).second)
+    return Error::success();
+  if (source.bytes(*tensor) != source.bytes(*weight.tensor))
+    problems.push_back("tensor " + quoted(tensor->name) + ": found, but " + quoted(weight.name) +
+                       " stands in its place, and they differ");
+  return Error::success();
+}
+
+Error TensorFinder::finish() {
+  constexpr size_t maxShown = 20;
   for (const SourceTensor &tensor : source.tensors())
-    if (!used.contains(tensor.name) && !ignored.contains(withoutNumbers(tensor.name)))
+    if (!used.contains(tensor.name) && !isIgnored(tensor.name))
       problems.push_back("tensor " + quoted(tensor.name) + ": found, but the family has no place for it");
   if (problems.empty())
     return Error::success();

@@ -13,6 +13,9 @@ class TensorFinder {
 public:
   TensorFinder(const Family &family, const ModelSource &source);
 
+  /// Before the first weight is looked for: which tensors need no place. The error is for mistakes of the description.
+  llvm::Error readIgnored(const Scope &scope);
+
   /// Whether a tensor has the name of a weight of the model or of a layer; that of `scope`, or the first. Nothing when
   /// the family has no such weight, or its tensor has no name.
   std::optional<bool> isPresent(llvm::StringRef weight, const Scope &scope) const;
@@ -37,11 +40,14 @@ private:
   llvm::Error findParts(const WeightRule &rule, const TensorRule &place, const Scope &scope,
                         llvm::ArrayRef<std::string> dims, llvm::ArrayRef<int64_t> sizes, BoundWeight &weight);
   std::string spellShape(llvm::ArrayRef<std::string> dims, llvm::ArrayRef<int64_t> sizes) const;
+  bool isIgnored(llvm::StringRef tensor) const;
 
   const Family &family;
   const ModelSource &source;
   llvm::StringRef absentPrefix; ///< of names in the description that no tensor of the source has; empty: none
   llvm::StringSet<> used;
+  llvm::StringSet<> ignored;
+  std::vector<std::string> ignoredPrefixes;
   std::vector<std::string> problems;
   size_t unsupportedCount = 0;
 };

@@ -81,6 +81,23 @@ public:
     return note(part, limit);
   }
 
+  /// Rows of an encoder-decoder's encoder; the model is that alone.
+  llvm::Error readSource(const std::string &part) {
+    std::optional<GoldenTensor> ids = values(part + ".input_ids"), mask = values(part + ".attention_mask");
+    for (int64_t b = 0; ids && b < ids->shape[0]; ++b) {
+      const Row row = rowOf(*ids, mask, b);
+      if (llvm::Error error = model.reset())
+        return error;
+      driver::OutputRows outputs;
+      llvm::Expected<std::vector<double>> found = model.step(row.tokens, /*lastOnly=*/false, {}, &outputs);
+      if (!found)
+        return found.takeError();
+      if (llvm::Error error = compareOutput(part, "encoder_last_hidden_state", outputs["hidden"], row.places))
+        return error;
+    }
+    return llvm::Error::success();
+  }
+
   /// Tokens chosen greedily, and the logits that they were chosen by.
   llvm::Error generate(const std::string &part) {
     std::optional<GoldenTensor> prompts = values(part + ".prompt_ids"), mask = values(part + ".attention_mask"),
@@ -213,69 +230,113 @@ std::vector<std::string> outputsOf(const SafetensorsFile &io) {
   return outputs;
 }
 
-CaseResult runParts(LogitsModel &model, const SafetensorsFile &io, llvm::StringRef path) {
-  llvm::Expected<llvm::json::Object> errors = metadataObject(io, path, "f32_err");
-  if (!errors)
-    return {Outcome::Failed, llvm::toString(errors.takeError())};
-  ModelRun run(model, io, *errors);
+/// What is compared of a model: returns the error, or what was compared.
+using Comparison = llvm::function_ref<llvm::Error(ModelRun &run)>;
+
+llvm::Error compareParts(ModelRun &run) {
   for (const char *part : {"plain", "padded"})
     if (llvm::Error error = run.prefill(part))
-      return {Outcome::Failed, llvm::toString(std::move(error))};
+      return error;
   for (const char *part : {"gen", "gen_padded"})
     if (llvm::Error error = run.generate(part))
+      return error;
+  return run.text().empty() ? llvm::createStringError("io.safetensors has no part that can be run")
+                            : llvm::Error::success();
+}
+
+llvm::Error compareEncoder(ModelRun &run) {
+  for (const char *part : {"plain", "padded"})
+    if (llvm::Error error = run.readSource(part))
+      return error;
+  return llvm::Error::success();
+}
+
+/// A model's case on one backend.
+class ModelCase {
+public:
+  ModelCase(const std::string &folder, const GoldenRun &settings, const std::vector<std::string> &plugins,
+            llvm::StringRef temporary, const SafetensorsFile &io, const llvm::json::Object &errors)
+      : folder(folder), settings(settings), plugins(plugins), graph((temporary + "/case.twg").str()), io(io),
+        errors(errors) {}
+
+  CaseResult run() {
+    CaseResult result = compare(outputsOf(io), compareParts);
+    if (result.outcome == Outcome::Passed && io.tensors.count("plain.encoder_last_hidden_state")) {
+      const std::string text = result.text;
+      result = compare({"encoder"}, compareEncoder);
+      result.text = text + result.text;
+    }
+    if (result.outcome != Outcome::Passed)
+      return result;
+    for (const auto &[name, tensor] : io.tensors)
+      if (llvm::StringRef(name).contains("hidden_state") && !compared.count(name))
+        return {Outcome::Failed, name + " was not compared"};
+    result.text += llvm::formatv(", {0} hidden", compared.size()).str();
+    return result;
+  }
+
+private:
+  /// The model with these outputs.
+  CaseResult compare(const std::vector<std::string> &outputs, Comparison comparison) {
+    llvm::Expected<ImportResult> imported = importModel(modelOf(folder), graph, outputs);
+    const int code = imported ? driver::report(writeFileAtomically(graph, imported->bytes), WorkFailed)
+                              : driver::report(imported.takeError(), BadInput);
+    if (code)
+      return notDone(code, "imported");
+    return settings.compiled ? compileAndRun(comparison) : interpret(comparison);
+  }
+
+  CaseResult interpret(Comparison comparison) {
+    driver::Session session(plugins, /*threads=*/1);
+    mlir::ModuleOp module = session.open(graph, folder);
+    if (!module)
+      return notDone(session.status(), "imported");
+    auto model = driver::ReferenceModel::create(session, module, reference::Precision::F64);
+    if (!model)
+      return {Outcome::Failed, llvm::toString(model.takeError())};
+    return finish(**model, comparison);
+  }
+
+  CaseResult compileAndRun(Comparison comparison) {
+    driver::CompileOptions options;
+    options.input = graph;
+    options.weightsDir = folder;
+    options.output = graph + ".model";
+    if (auto levels = hostCpuLevels(); !levels.empty())
+      options.targets = {"cpu:" + levels.back()->name.str()};
+    options.numerics = settings.numerics;
+    options.requireFused = {"attention"};
+    options.plugins = plugins;
+    options.quiet = true;
+    if (int code = driver::compileModel(options))
+      return notDone(code, "compiled");
+    auto model = driver::artifactModel(options.output, "");
+    if (!model)
+      return {Outcome::Failed, llvm::toString(model.takeError())};
+    return finish(**model, comparison);
+  }
+
+  CaseResult finish(LogitsModel &model, Comparison comparison) {
+    ModelRun run(model, io, errors);
+    if (llvm::Error error = comparison(run))
       return {Outcome::Failed, llvm::toString(std::move(error))};
-  if (run.text().empty())
-    return {Outcome::Failed, "io.safetensors has no part that can be run"};
-  for (const auto &[name, tensor] : io.tensors)
-    if (llvm::StringRef(name).contains("hidden_state") && !llvm::StringRef(name).contains(".encoder_") &&
-        !run.compared().count(name))
-      return {Outcome::Failed, name + " was not compared"};
-  return {Outcome::Passed, run.text() + llvm::formatv(", {0} hidden", run.compared().size()).str()};
-}
+    compared.insert(run.compared().begin(), run.compared().end());
+    return {Outcome::Passed, run.text()};
+  }
 
-/// The model's graph, in `temporary`, with the outputs that the stored rows are of; an exit code.
-int importCase(const std::string &folder, const SafetensorsFile &io, const std::string &graph) {
-  llvm::Expected<ImportResult> imported = importModel(modelOf(folder), graph, outputsOf(io));
-  if (!imported)
-    return driver::report(imported.takeError(), BadInput);
-  return driver::report(writeFileAtomically(graph, imported->bytes), WorkFailed);
-}
+  static CaseResult notDone(int code, llvm::StringRef what) {
+    return {code == Unsupported ? Outcome::Unsupported : Outcome::Failed,
+            ("it cannot be " + what + " (see above)").str()};
+  }
 
-CaseResult notImported(int code) {
-  return {code == Unsupported ? Outcome::Unsupported : Outcome::Failed, "it cannot be imported (see above)"};
-}
-
-CaseResult interpret(const std::string &folder, const std::string &graph, const SafetensorsFile &io,
-                     const std::vector<std::string> &plugins) {
-  driver::Session session(plugins, /*threads=*/1);
-  mlir::ModuleOp module = session.open(graph, folder);
-  if (!module)
-    return notImported(session.status());
-  auto model = driver::ReferenceModel::create(session, module, reference::Precision::F64);
-  if (!model)
-    return {Outcome::Failed, llvm::toString(model.takeError())};
-  return runParts(**model, io, folder);
-}
-
-CaseResult compileAndRun(const std::string &folder, const std::string &graph, const SafetensorsFile &io,
-                         const GoldenRun &run, const std::vector<std::string> &plugins) {
-  driver::CompileOptions options;
-  options.input = graph;
-  options.weightsDir = folder;
-  options.output = graph + ".model";
-  if (auto levels = hostCpuLevels(); !levels.empty())
-    options.targets = {"cpu:" + levels.back()->name.str()};
-  options.numerics = run.numerics;
-  options.requireFused = {"attention"};
-  options.plugins = plugins;
-  options.quiet = true;
-  if (int code = driver::compileModel(options))
-    return {code == Unsupported ? Outcome::Unsupported : Outcome::Failed, "it cannot be compiled (see above)"};
-  auto model = driver::artifactModel(options.output, "");
-  if (!model)
-    return {Outcome::Failed, llvm::toString(model.takeError())};
-  return runParts(**model, io, folder);
-}
+  const std::string &folder;
+  const GoldenRun &settings;
+  const std::vector<std::string> &plugins;
+  const std::string graph;
+  const SafetensorsFile &io;
+  const llvm::json::Object &errors;
+  std::set<std::string> compared;
+};
 
 } // namespace
 
@@ -292,10 +353,10 @@ CaseResult runModelCase(const std::string &folder, const GoldenRun &run, const s
   if (std::error_code error = llvm::sys::fs::createUniqueDirectory("check-golden", temporary))
     return {Outcome::Failed, error.message()};
   auto remove = llvm::scope_exit([&] { llvm::sys::fs::remove_directories(temporary); });
-  const std::string graph = (temporary + "/case.twg").str();
-  if (int code = importCase(folder, io, graph))
-    return notImported(code);
-  return run.compiled ? compileAndRun(folder, graph, io, run, plugins) : interpret(folder, graph, io, plugins);
+  llvm::Expected<llvm::json::Object> errors = metadataObject(io, folder, "f32_err");
+  if (!errors)
+    return {Outcome::Failed, llvm::toString(errors.takeError())};
+  return ModelCase(folder, run, plugins, temporary, io, *errors).run();
 }
 
 } // namespace tilewright

@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
   command
       ->add_option("--outputs", import.outputs,
                    "What the model returns besides, as its family has it: hidden (rows behind the last norm), "
-                   "hidden_states (rows that each layer reads)")
+                   "hidden_states (rows that each layer reads); encoder: of an encoder-decoder the encoder alone")
       ->delimiter(',');
   command->add_option(
       "--quantize", import.quantize,

@@ -271,7 +271,11 @@ TEST(ConfigImport, OutputsThatAreAskedFor) {
   EXPECT_EQ(outputs("qwen3", {"hidden_states", "hidden"}), "logits hidden hidden_states.0 hidden_states.1");
   EXPECT_EQ(outputs("bert", {"hidden_states"}), "logits hidden hidden_states.0 hidden_states.1");
   EXPECT_EQ(outputs("t5", {"hidden"}), "logits hidden");
-  EXPECT_EQ(outputs("t5", {"hidden_states"}), "found the output 'hidden_states' asked for, wanted 'hidden'");
+  EXPECT_EQ(outputs("t5", {"hidden_states"}),
+            "found the output 'hidden_states' asked for, wanted 'encoder' or 'hidden'");
+  EXPECT_EQ(outputs("t5", {"encoder"}), "hidden");
+  EXPECT_EQ(outputs("bart", {"encoder"}), "hidden");
+  EXPECT_EQ(outputs("qwen3", {"encoder"}), "found the output 'encoder' asked for, wanted 'hidden' or 'hidden_states'");
   EXPECT_EQ(outputs("qwen3", {"hiden"}), "found the output 'hiden' asked for, wanted 'hidden' or 'hidden_states'");
 }
 
@@ -284,6 +288,16 @@ TEST(ConfigImport, FamiliesAndArchitectures) {
   json::Object none = copy.config;
   none.erase("model_type");
   EXPECT_EQ(copy.verdict(none), "config.json: field 'model_type': not found, wanted a string");
+}
+
+TEST(ConfigImport, EncodersOfEncoderDecoders) {
+  Copy copy("t5");
+  EXPECT_EQ(copy.with("architectures", json::Array{"T5EncoderModel"}), "accepted");
+  json::Object encoder = copy.config;
+  encoder["architectures"] = json::Array{"T5EncoderModel"};
+  encoder["is_encoder_decoder"] = false;
+  EXPECT_EQ(copy.verdict(encoder), "accepted");
+  EXPECT_EQ(copy.with("is_encoder_decoder", false), "config.json: is_encoder_decoder: found false, wanted true");
 }
 
 TEST(ConfigImport, BothFormsOfRopeSettings) {

@@ -139,6 +139,8 @@ TEST(Family, MistakesOfForm) {
   EXPECT_EQ(changed("\"max\": 64", "\"maximum\": 64"), "unknown field at f.json.parameters[1].maximum");
   EXPECT_EQ(changed("\"layers\": \"L\"", "\"outputs\": {\"hidden\": true}, \"layers\": \"L\""),
             "expected a condition at f.json.outputs.hidden");
+  EXPECT_EQ(changed("\"prefix\": \"dense.\"", "\"ignored_tensors\": [{\"tensor\": \"x\"}]"),
+            "missing value at f.json.gguf.ignored_tensors[0].if");
   EXPECT_EQ(changed("\"prefix\": \"dense.\"", "\"with\": {\"dense.depth\": 1}"),
             "expected true or false at f.json.gguf.with.dense.depth");
 }
