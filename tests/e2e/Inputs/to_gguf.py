@@ -24,6 +24,9 @@ import sys
 from gguf_file import ARRAY, BOOL, F32, FLOAT, Q8_0, STRING, U32, Tensor, entry, string, write
 
 golden, folder, out, *options = sys.argv[1:]
+for option in options:
+    if option not in ("whole-kv-b", "fused-qkv", "q8_0") and not option.startswith(("set:", "without:")):
+        sys.exit(f"to_gguf.py: unknown option '{option}'")
 sys.path.insert(0, golden)
 from fill import Case  # noqa: E402
 
