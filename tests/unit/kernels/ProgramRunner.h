@@ -49,6 +49,9 @@ inline mlir::MLIRContext &context() {
   return *shared;
 }
 
+/// Whether weights of this element type can be packed: of those of fewer than 32 bits that is a plugin's to say.
+inline bool hasPackedLayout(llvm::StringRef element) { return isStorageType(mlir::parseType(element, &context())); }
+
 /// Memory of one tensor with guard bytes behind it.
 class Buffer {
 public:
