@@ -197,24 +197,17 @@ Expected<ImportResult> finish(const ModelSource &source, const Family &family, S
 
 Expected<ImportResult> importGguf(const FamilyLibrary &library, StringRef path, StringRef outputPath,
                                   ArrayRef<std::string> outputs) {
-  Expected<gguf::GgufFile> file = gguf::GgufFile::open(path, library.ggufTypes());
-  if (!file)
-    return file.takeError();
-  if (file->has("split.count")) {
-    Expected<int64_t> count = file->getInteger("split.count");
-    if (!count)
-      return count.takeError();
-    if (*count != 1)
-      return unsupported(path + ": found one of " + Twine(*count) +
-                         " files that a model is split into, wanted the whole model in one file");
-  }
-  Expected<StringRef> architecture = file->getString("general.architecture");
+  Expected<gguf::GgufSource> source = gguf::GgufSource::open(path, library.ggufTypes());
+  if (!source)
+    return source.takeError();
+  const gguf::GgufFile &file = source->gguf();
+  Expected<StringRef> architecture = file.getString("general.architecture");
   if (!architecture)
     return architecture.takeError();
   auto has = [&](StringRef key) {
-    if (!file->has(key))
+    if (!file.has(key))
       return false;
-    Expected<int64_t> value = file->getInteger(key);
+    Expected<int64_t> value = file.getInteger(key);
     const bool isZero = value && *value == 0;
     consumeError(value.takeError()); // who reads the key tells of it
     return !isZero;
@@ -222,8 +215,7 @@ Expected<ImportResult> importGguf(const FamilyLibrary &library, StringRef path, 
   Expected<Family> family = library.find(SourceKind::Gguf, *architecture, path + ": unknown architecture ", has);
   if (!family)
     return family.takeError();
-  gguf::GgufSource source(std::move(*file));
-  return finish(source, *family, outputPath, &source.gguf(), outputs);
+  return finish(*source, *family, outputPath, &file, outputs);
 }
 
 /// The model class has to be one of the family's: others have other heads.

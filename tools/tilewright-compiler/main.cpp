@@ -33,8 +33,8 @@ int main(int argc, char **argv) {
   CLI::App *command = app.add_subcommand("import", "Turn a model file into a graph (.twg)");
   bool familiesOnly = false;
   auto *listFlag = command->add_flag("--list-families", familiesOnly, "List the families that a model may be of");
-  auto *importInput =
-      command->add_option("model", import.input, "GGUF file, or a folder with config.json and model.safetensors");
+  auto *importInput = command->add_option(
+      "model", import.input, "GGUF file (of several: the first), or a folder with config.json and model.safetensors");
   auto *importOutput = command->add_option("-o,--output", import.output, "Graph file to write");
   listFlag->excludes(importInput)->excludes(importOutput);
   command

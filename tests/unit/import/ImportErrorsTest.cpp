@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 using namespace llvm;
@@ -212,12 +213,83 @@ TEST_F(Import, WhatWouldChangeTheResultIsNeverIgnored) {
   EXPECT_EQ(verdict(infinite), "m.gguf: metadata key 'llama.rope.freq_base': found 0, wanted more than 0");
 }
 
+/// A model in three files: the tokenizer's tables, the first layer, and the second.
+struct SplitLlama {
+  SplitLlama() {
+    for (size_t no = 0; no < parts.size(); ++no) {
+      parts[no].integers["split.no"] = no;
+      parts[no].integers["split.count"] = 3;
+      parts[no].integers["split.tensors.count"] = parts[no].tensors.size();
+    }
+    for (size_t no = 0; no < parts.size(); ++no)
+      llvm::erase_if(parts[no].tensors, [&](const TinyTensor &t) {
+        return no != (StringRef(t.name).starts_with("blk.0.") ? 1u : StringRef(t.name).starts_with("blk.1.") ? 2u : 0u);
+      });
+  }
+  std::array<TinyLlama, 3> parts;
+};
+
 TEST_F(Import, SplitModels) {
-  TinyLlama model;
-  model.integers["split.count"] = 3;
-  EXPECT_EQ(verdict(model),
-            "m.gguf: found one of 3 files that a model is split into, wanted the whole model in one file");
-  EXPECT_EQ(code, std::errc::not_supported);
+  auto verdictOf = [&](const SplitLlama &model) -> std::string {
+    for (size_t no = 0; no < 3; ++no)
+      folder.write("m-0000" + std::to_string(no + 1) + "-of-00003.gguf", model.parts[no].finish());
+    Expected<ImportResult> result = importModel(folder.path("m-00001-of-00003.gguf"), folder.path("m.twg"));
+    if (result)
+      return "accepted";
+    std::string message = toString(result.takeError());
+    for (size_t at; (at = message.find(folder.path() + "/")) != std::string::npos;)
+      message.erase(at, folder.path().size() + 1);
+    return message;
+  };
+  // The same tensors with the same bytes as of one file, each from its own.
+  EXPECT_EQ(verdictOf(SplitLlama()), "accepted");
+  const std::vector<uint8_t> split =
+      cantFail(importModel(folder.path("m-00001-of-00003.gguf"), folder.path("m.twg"))).bytes;
+  const std::vector<uint8_t> whole = cantFail(import(TinyLlama())).bytes;
+  auto weights = [](const std::vector<uint8_t> &bytes, bool files) {
+    std::map<std::string, std::string> weights;
+    for (const graph::Weight *weight : *graph::GetGraph(bytes.data())->weights())
+      weights[weight->name()->str()] = files ? weight->file()->str() : std::to_string(weight->hash());
+    return weights;
+  };
+  EXPECT_EQ(weights(split, false), weights(whole, false));
+  std::map<std::string, std::string> files = weights(split, true);
+  EXPECT_EQ(files["token_embd.weight"], "m-00001-of-00003.gguf");
+  EXPECT_EQ(files["blk.1.ffn_up.weight"], "m-00003-of-00003.gguf");
+  EXPECT_TRUE(bool(GraphFile::loadBytes(MemoryBuffer::getMemBufferCopy(toStringRef(split)), folder.path("m.twg"))));
+
+  SplitLlama other;
+  other.parts[1].integers["split.no"] = 2;
+  EXPECT_EQ(verdictOf(other), "m-00002-of-00003.gguf: found file 3 of 3 that a model is split into, wanted 2 of 3");
+  other = SplitLlama();
+  other.parts[2].integers["split.count"] = 4;
+  EXPECT_EQ(verdictOf(other), "m-00003-of-00003.gguf: found file 3 of 4 that a model is split into, wanted 3 of 3");
+  other = SplitLlama();
+  other.parts[2].tensors.push_back(other.parts[1].tensors.front());
+  EXPECT_EQ(verdictOf(other),
+            "m-00003-of-00003.gguf: tensor 'blk.0.attn_norm.weight': found in an earlier file as well");
+  other = SplitLlama();
+  other.parts[2].tensors.pop_back();
+  EXPECT_EQ(verdictOf(other), "m-00001-of-00003.gguf: metadata key 'split.tensors.count': found 21, wanted 20, the "
+                              "tensors of all files");
+  other = SplitLlama();
+  other.parts[0].integers["split.count"] = 0;
+  EXPECT_EQ(verdictOf(other), "m-00001-of-00003.gguf: metadata key 'split.count': found 0, wanted 1 to 99999");
+
+  // The first of them by another name, another one than the first, one that is not there, and one from elsewhere.
+  EXPECT_EQ(verdict(SplitLlama().parts[0]), "m.gguf: found the first of 3 files that a model is split into, wanted a "
+                                            "name that ends in '-00001-of-00003.gguf', to find the others by");
+  EXPECT_EQ(verdict(SplitLlama().parts[1]), "m.gguf: found file 2 of 3 that a model is split into, wanted 1 of 3");
+  EXPECT_EQ(verdictOf(SplitLlama()), "accepted");
+  cantFail(errorCodeToError(sys::fs::remove(folder.path("m-00002-of-00003.gguf"))));
+  EXPECT_EQ(toString(importModel(folder.path("m-00001-of-00003.gguf"), folder.path("m.twg")).takeError()),
+            folder.path("m-00002-of-00003.gguf") + ": No such file or directory");
+  TestFolder elsewhere;
+  const std::string far = elsewhere.write("x.gguf", SplitLlama().parts[1].finish());
+  cantFail(errorCodeToError(sys::fs::create_link(far, folder.path("m-00002-of-00003.gguf"))));
+  EXPECT_EQ(toString(importModel(folder.path("m-00001-of-00003.gguf"), folder.path("m.twg")).takeError()),
+            folder.path("m-00002-of-00003.gguf") + ": found a link into '" + elsewhere.path() +
+                "', wanted a file in '" + folder.path() + "', where the first one is");
 }
 
 TEST_F(Import, UnknownKeysAreRefused) {
