@@ -172,7 +172,8 @@ static bool fromJSON(const json::Value &value, WeightRule &rule, Path path) {
   return mapper && mapper.map("name", rule.name) && mapper.map("gguf", rule.tensor.gguf) &&
          mapper.map("config", rule.tensor.config) && mapper.map("shape", rule.shape) &&
          mapper.mapOptional("if", rule.condition) && mapper.mapOptional("otherwise", rule.otherwise) &&
-         mapCondition(mapper, "optional", rule.optional, path) && mapper.finish();
+         mapCondition(mapper, "optional", rule.optional, path) && mapper.mapOptional("finite", rule.finite) &&
+         mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, AttributeRule &rule, Path path) {

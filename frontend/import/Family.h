@@ -16,7 +16,8 @@
 //   requirements  expressions that must hold, with a message of their own; {name} in it is a parameter's or option's
 //                 value, {@name} the metadata key that it is read from
 //   weights, layer_weights
-//                 of the model and of each layer: name, shape, `if` it is there, `optional` or another in its place
+//                 of the model and of each layer: name, shape, `if` it is there, `optional` or another in its place,
+//                 `finite` where a number that is not would choose something at random
 //   names         for each kind of file, which tensor (or part of one, or several) a weight is; "{expression}" in a
 //   name
 //                 is its value
@@ -112,6 +113,7 @@ struct WeightRule {
   std::string condition;      ///< expression, or empty
   std::string optional = "0"; ///< expression
   std::string otherwise;      ///< the weight that stands in when there is no such tensor
+  bool finite = false;        ///< its floats may be neither NaN nor infinite
 };
 
 struct AttributeRule {

@@ -11,6 +11,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -47,8 +49,21 @@ Expected<std::string> weightsPrefix(const ModelSource &source, StringRef outputP
   return std::string();
 }
 
-void addWeights(const ModelSource &source, const Family &family, const Binding &binding, StringRef prefix,
-                GraphBuilder &builder) {
+/// The first of these floats that is NaN or infinite. (Blocks are never of numbers that have to be finite.)
+std::optional<size_t> firstNotFinite(StringRef element, ArrayRef<uint8_t> bytes) {
+  const uint32_t exponent =
+      StringSwitch<uint32_t>(element).Case("f32", 0x7F800000).Case("bf16", 0x7F80).Case("f16", 0x7C00).Default(0);
+  const size_t width = element == "f32" ? 4 : 2, count = exponent ? bytes.size() / width : 0;
+  for (size_t i = 0; i < count; ++i) {
+    const uint8_t *at = bytes.data() + i * width;
+    if (((width == 4 ? support::endian::read32le(at) : support::endian::read16le(at)) & exponent) == exponent)
+      return i;
+  }
+  return std::nullopt;
+}
+
+Error addWeights(const ModelSource &source, const Family &family, const Binding &binding, StringRef prefix,
+                 GraphBuilder &builder) {
   StringSet<> added;
   auto add = [&](const BoundWeight *weight) {
     if (!weight || !weight->tensor || !added.insert(weight->name).second)
@@ -68,11 +83,23 @@ void addWeights(const ModelSource &source, const Family &family, const Binding &
       order = RowOrder{weight->permutationDims, weight->permutation};
     builder.addWeight(weight->name, weight->graphType(), std::move(extent), std::move(order));
   };
+  auto check = [&](const WeightRule &rule, const BoundWeight *weight) -> Error {
+    if (rule.finite && weight && weight->tensor)
+      for (const SourceTensor *tensor : weight->parts.empty() ? ArrayRef(weight->tensor) : ArrayRef(weight->parts))
+        if (std::optional<size_t> place = firstNotFinite(tensor->element, source.bytes(*tensor)))
+          return badInput(source.path() + ": tensor " + quoted(tensor->name) + ": found NaN or infinity at place " +
+                          Twine(*place) + ", wanted finite numbers");
+    add(weight);
+    return Error::success();
+  };
   for (const WeightRule &rule : family.weights)
-    add(binding.weight(rule.name, -1));
+    if (Error error = check(rule, binding.weight(rule.name, -1)))
+      return error;
   for (int64_t layer = 0; layer < binding.layerCount(); ++layer)
     for (const WeightRule &rule : family.layerWeights)
-      add(binding.weight(rule.name, layer));
+      if (Error error = check(rule, binding.weight(rule.name, layer)))
+        return error;
+  return Error::success();
 }
 
 /// The value of a description's expression that has to fit into 32 bits.
@@ -151,7 +178,8 @@ Error buildGraph(const ModelSource &source, const Family &family, const Binding 
   }
   if (Error error = setGeneration(source, family, binding, builder))
     return error;
-  addWeights(source, family, binding, prefix, builder);
+  if (Error error = addWeights(source, family, binding, prefix, builder))
+    return error;
   return emitFunctions(family, binding, builder);
 }
 

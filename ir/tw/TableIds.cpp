@@ -25,27 +25,42 @@ public:
     if (!isNew)
       return known->second;
     SmallVector<TableIds> tables;
-    auto add = [&](Value ids, int64_t rows) {
+    auto add = [&](Operation *user, Value ids, int64_t rows) {
+      if (ShapedType::isDynamic(rows))
+        return;
       while (isa_and_present<ReshapeOp, TransposeOp, BroadcastOp>(ids.getDefiningOp()))
         ids = ids.getDefiningOp()->getOperand(0);
       auto argument = dyn_cast<BlockArgument>(ids);
-      if (argument && argument.getOwner() == &function.front() && !ShapedType::isDynamic(rows))
+      if (argument && argument.getOwner() == &function.front())
         tables.push_back({argument.getArgNumber(), rows});
+      else if (auto constant = ids.getDefiningOp<ConstantOp>())
+        check(user, constant, rows);
     };
     function.walk([&](Operation *op) {
       if (auto gather = dyn_cast<GatherOp>(op)) {
-        add(gather.getIds(), gather.getTable().getType().getDimSize(gather.getBatchDims()));
+        add(op, gather.getIds(), gather.getTable().getType().getDimSize(gather.getBatchDims()));
       } else if (auto call = dyn_cast<func::CallOp>(op)) {
         auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
         if (callee && !callee.isExternal())
           for (TableIds inner : of(callee))
-            add(call.getOperand(inner.argument), inner.rows);
+            add(op, call.getOperand(inner.argument), inner.rows);
       }
     });
     return found[function] = std::move(tables);
   }
 
+  bool constantsFit = true;
+
 private:
+  void check(Operation *user, ConstantOp ids, int64_t rows) {
+    for (const APInt &id : ids.getValue().getValues<APInt>())
+      if (id.isNegative() || id.getSExtValue() >= rows) {
+        user->emitOpError("has the constant index ") << id.getSExtValue() << " into a table of " << rows << " rows";
+        constantsFit = false;
+        return;
+      }
+  }
+
   ModuleOp module;
   llvm::DenseMap<func::FuncOp, SmallVector<TableIds>> found;
 };
@@ -59,7 +74,11 @@ FailureOr<SmallVector<TableIds>> tableIds(ModuleOp module, StringRef name) {
   auto function = copy->lookupSymbol<func::FuncOp>(name);
   if (!function || function.isExternal())
     return SmallVector<TableIds>();
-  return Tables(*copy).of(function);
+  Tables tables(*copy);
+  SmallVector<TableIds> ids = tables.of(function);
+  if (!tables.constantsFit)
+    return failure();
+  return ids;
 }
 
 } // namespace tilewright::tw

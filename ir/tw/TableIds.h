@@ -14,7 +14,7 @@ struct TableIds {
 
 /// The tables of gathers in `function`, and in what it calls, whose ids are an argument, also one that was moved or
 /// repeated. Ops that take integers are decomposed before, in a copy, for gathers may be inside. Fails with a
-/// diagnostic when one cannot be.
+/// diagnostic when one cannot be, and when ids that are constants do not fit their table.
 llvm::FailureOr<llvm::SmallVector<TableIds>> tableIds(mlir::ModuleOp module, llvm::StringRef function);
 
 } // namespace tilewright::tw

@@ -3,7 +3,7 @@
 
 golden_gguf.py TILEWRIGHT ARTIFACT IO.SAFETENSORS SCRATCH ABSOLUTE [options of run]
 
-Prints the largest difference; exit code 1 when it is above ABSOLUTE. Rows padded left and right must give what they give alone.
+Prints the largest difference; exit code 1 when it is above ABSOLUTE. Rows padded left and right must give what they give alone, and rows of pads nothing.
 """
 import array
 import json
@@ -73,6 +73,14 @@ for b in range(batch):
         elif any(row):
             sys.exit(f"padded: row {b}, place {t} is a pad, but its logits are not zero")
 print(f"padded: largest difference {worst:.3g}")
+
+# A row of nothing but pads in front of them: its logits are zeros, the others keep every bit. And no rows at all.
+extra = run({"input_ids": ([batch + 1, length + pad], array.array("q", [1] * (length + pad)) + padded),
+             "attention_mask": ([batch + 1, length + pad], array.array("q", [0] * (length + pad)) + mask)})
+if any(extra[: (length + pad) * vocab]) or extra[(length + pad) * vocab :] != found:
+    sys.exit("a row of pads has logits, or changes those of others")
+if run({"input_ids": ([0, length], array.array("q"))}):
+    sys.exit("no rows have logits")
 
 # Turned positions: only their distances count. The pads' own ones do not matter.
 shape, shift = ([batch, length + pad], 7)

@@ -4,6 +4,7 @@
 #include "frontend/graph/GraphFile.h"
 #include "frontend/import/Family.h"
 #include "frontend/import/ImportModel.h"
+#include "frontend/import/safetensors/SafetensorsFile.h"
 #include "tests/unit/support/TestFolder.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -402,6 +403,27 @@ TEST(ConfigImport, FamiliesReadFieldsInTheirOwnWay) {
   Copy gemma("gemma"), gemma2("gemma2"); // the first was published with a name that it does not mean
   EXPECT_EQ(imported(gemma, "hidden_act", "gelu"), imported(gemma, "hidden_act", "gelu_pytorch_tanh"));
   EXPECT_NE(imported(gemma2, "hidden_activation", "gelu"), imported(gemma2, "hidden_activation", "gelu_pytorch_tanh"));
+}
+
+// Numbers that choose experts: by one that is NaN or infinite nothing would be chosen, or always the same.
+TEST(ConfigImport, CorrectionsOfScoresAreFinite) {
+  Copy copy("deepseek_v3");
+  const std::vector<uint8_t> whole = readBytes(copy.folder.path("model.safetensors"));
+  size_t corrections = 0;
+  for (const safetensors::TensorEntry &entry : cantFail(safetensors::readHeader(whole, "m"))) {
+    if (!StringRef(entry.name).ends_with("e_score_correction_bias"))
+      continue;
+    ++corrections;
+    ASSERT_EQ(entry.dtype, "F32");
+    for (uint32_t bits : {0x7fc00000u, 0x7f800000u, 0xff800000u, 0x7f800001u}) {
+      std::vector<uint8_t> changed = whole;
+      support::endian::write32le(changed.data() + entry.offset + 4, bits);
+      copy.folder.write("model.safetensors", changed);
+      EXPECT_EQ(copy.verdict(copy.config),
+                ": tensor '" + entry.name + "': found NaN or infinity at place 1, wanted finite numbers");
+    }
+  }
+  EXPECT_GT(corrections, 0u);
 }
 
 TEST(ConfigImport, TiedHeads) {
