@@ -14,7 +14,6 @@
 #include "tools/host/Host.h"
 
 #include "mlir/AsmParser/AsmParser.h"
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/IR/OwningOpRef.h"
