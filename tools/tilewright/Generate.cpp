@@ -182,10 +182,16 @@ void addGenerate(CLI::App &app) {
   CLI::Option *prompt =
       command->add_option("--prompt", options->prompt,
                           "The text to continue, or that an encoder-decoder reads; with --chat, what the user says");
+  // CLI11 takes an empty text for 0, which is a token.
+  const auto isNoId = [](const std::string &text) {
+    return text.empty() ? "found an empty text, wanted token ids" : "";
+  };
   CLI::Option *ids = command->add_option("--prompt-ids", options->promptIds, "Token ids in place of a text: 1,2,3")
                          ->delimiter(',')
+                         ->check(isNoId)
                          ->excludes(prompt);
-  command->add_option("--stop-id", options->stopIds, "A further token that ends the text; may be given several times");
+  command->add_option("--stop-id", options->stopIds, "A further token that ends the text; may be given several times")
+      ->check(isNoId);
   command->add_option("--system", options->system, "With --chat: the system message");
   command->add_flag("--chat", options->chat, "Use the model's own chat template");
   command->add_option("--max-tokens", options->maxTokens, "New tokens at most; 0 prints the prompt")
