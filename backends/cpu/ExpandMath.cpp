@@ -4,9 +4,10 @@
 // exp2: x = k + f with k the nearest integer, 2^f by a polynomial of degree 5 on [-0.5, 0.5] (relative error of the
 // polynomial 9.2e-8, a minimax fit of the relative error with p(0) = 1), times 2^k put together as bits. Below -126.5
 // the result is 0, at 127.5 and above +inf; NaN stays NaN. exp: exp2 of x * log2(e), the product's rounding error added
-// back (relative error below 4e-7 where the result is a normal number). The others are upstream's polynomial
-// approximations. Functions of f64 are computed in f32 and have its range and accuracy; of sin and cos, whole turns are
-// taken from the argument in f64 before.
+// back (relative error below 4e-7 where the result is a normal number). sin and cos: backends/api/ExpandSine.h. The
+// others are upstream's polynomial approximations. Functions of f64 are computed in f32 and have its range and
+// accuracy; of sin and cos, whole turns are taken from the argument in f64 before.
+#include "backends/api/ExpandSine.h"
 #include "backends/cpu/Passes.h"
 #include "backends/cpu/Rewrite.h"
 
@@ -151,6 +152,7 @@ public:
     patterns.add<ExpandExp2, ExpandExp>(&getContext(), /*benefit=*/2);
     patterns.add<NarrowF64<math::Exp2Op>, NarrowF64<math::ExpOp>, NarrowF64<math::LogOp>, NarrowF64<math::TanhOp>,
                  NarrowF64<math::ErfOp>, NarrowF64<math::SinOp>, NarrowF64<math::CosOp>>(&getContext(), /*benefit=*/3);
+    populateSineExpansion(patterns);
     populateMathPolynomialApproximationPatterns(patterns);
     if (failed(rewriteWithBudget(getOperation(), std::move(patterns), getArgument())))
       signalPassFailure();

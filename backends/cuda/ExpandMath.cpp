@@ -2,8 +2,10 @@
 // cuda-expand-math: functions of `math` become instructions and arithmetic, as a kernel can call no library.
 //
 // exp2 on f32 is ex2.approx (PTX ISA: relative error below 2^-22; denormal results are 0). exp is ex2 of x * log2(e),
-// the product's rounding error added back (relative error below 4e-7 where the result is a normal number). The others
-// are upstream's polynomial approximations. What is then left and has no instruction is an error.
+// the product's rounding error added back (relative error below 4e-7 where the result is a normal number). sin and cos:
+// backends/api/ExpandSine.h. The others are upstream's polynomial approximations. What is then left and has no
+// instruction is an error.
+#include "backends/api/ExpandSine.h"
 #include "backends/cuda/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -74,6 +76,7 @@ public:
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandExp2, ExpandExp>(&getContext(), /*benefit=*/2);
+    populateSineExpansion(patterns);
     populateMathPolynomialApproximationPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled).enableFolding(false);
