@@ -45,8 +45,8 @@ static Error checkPart(const GgufFile &file, int64_t no, int64_t count) {
     return joinErrors(foundNo.takeError(), foundCount.takeError());
   if (*foundNo == no && *foundCount == count)
     return Error::success();
-  return badInput(file.name() + ": found file " + Twine(*foundNo + 1) + " of " + Twine(*foundCount) +
-                  " that a model is split into, wanted " + Twine(no + 1) + " of " + Twine(count));
+  return badInput(file.name() + ": found number " + Twine(*foundNo) + " (from 0) of the " + Twine(*foundCount) +
+                  " files that a model is split into, wanted number " + Twine(no) + " of " + Twine(count));
 }
 
 Expected<GgufSource> GgufSource::open(StringRef path, const TypeTable &types) {

@@ -260,10 +260,14 @@ TEST_F(Import, SplitModels) {
 
   SplitLlama other;
   other.parts[1].integers["split.no"] = 2;
-  EXPECT_EQ(verdictOf(other), "m-00002-of-00003.gguf: found file 3 of 3 that a model is split into, wanted 2 of 3");
+  EXPECT_EQ(
+      verdictOf(other),
+      "m-00002-of-00003.gguf: found number 2 (from 0) of the 3 files that a model is split into, wanted number 1 of 3");
   other = SplitLlama();
   other.parts[2].integers["split.count"] = 4;
-  EXPECT_EQ(verdictOf(other), "m-00003-of-00003.gguf: found file 3 of 4 that a model is split into, wanted 3 of 3");
+  EXPECT_EQ(
+      verdictOf(other),
+      "m-00003-of-00003.gguf: found number 2 (from 0) of the 4 files that a model is split into, wanted number 2 of 3");
   other = SplitLlama();
   other.parts[2].tensors.push_back(other.parts[1].tensors.front());
   EXPECT_EQ(verdictOf(other),
@@ -279,7 +283,8 @@ TEST_F(Import, SplitModels) {
   // The first of them by another name, another one than the first, one that is not there, and one from elsewhere.
   EXPECT_EQ(verdict(SplitLlama().parts[0]), "m.gguf: found the first of 3 files that a model is split into, wanted a "
                                             "name that ends in '-00001-of-00003.gguf', to find the others by");
-  EXPECT_EQ(verdict(SplitLlama().parts[1]), "m.gguf: found file 2 of 3 that a model is split into, wanted 1 of 3");
+  EXPECT_EQ(verdict(SplitLlama().parts[1]),
+            "m.gguf: found number 1 (from 0) of the 3 files that a model is split into, wanted number 0 of 3");
   EXPECT_EQ(verdictOf(SplitLlama()), "accepted");
   cantFail(errorCodeToError(sys::fs::remove(folder.path("m-00002-of-00003.gguf"))));
   EXPECT_EQ(toString(importModel(folder.path("m-00001-of-00003.gguf"), folder.path("m.twg")).takeError()),
