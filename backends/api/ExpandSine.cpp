@@ -5,6 +5,7 @@
 #include "backends/api/ExpandSine.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -22,12 +23,7 @@ template <typename Op> struct ExpandSine : OpRewritePattern<Op> {
     if (!getElementTypeOrSelf(type).isF32())
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto number = [&](float value) -> Value {
-      auto attr = b.getF32FloatAttr(value);
-      if (auto vector = dyn_cast<VectorType>(type))
-        return arith::ConstantOp::create(b, DenseElementsAttr::get(vector, Attribute(attr)));
-      return arith::ConstantOp::create(b, attr);
-    };
+    auto number = [&](float value) { return createScalarOrSplatConstant(b, b.getLoc(), type, APFloat(value)); };
     auto fma = [&](Value x, Value y, Value z) -> Value { return math::FmaOp::create(b, x, y, z); };
     auto mul = [&](Value x, Value y) -> Value { return arith::MulFOp::create(b, x, y); };
     auto floor = [&](Value x) -> Value { return math::FloorOp::create(b, x); };

@@ -7,6 +7,7 @@
 #include "backends/cpu/Rewrite.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/X86Vector/X86VectorDialect.h"
 
@@ -18,11 +19,8 @@ namespace {
 /// The even (low) or odd (high) bf16 of each pair in `pairs` (i32 or a vector of it), as f32.
 Value halfAsF32(PatternRewriter &rewriter, Location loc, Value pairs, bool odd) {
   Type type = pairs.getType();
-  auto constant = [&](int64_t value) -> Value {
-    IntegerAttr attr = rewriter.getI32IntegerAttr(static_cast<int32_t>(value));
-    if (auto vector = dyn_cast<VectorType>(type))
-      return arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(vector, attr));
-    return arith::ConstantOp::create(rewriter, loc, attr);
+  auto constant = [&](int64_t value) {
+    return createScalarOrSplatConstant(rewriter, loc, type, static_cast<int32_t>(value));
   };
   Value bits = odd ? arith::AndIOp::create(rewriter, loc, pairs, constant(0xffff0000)).getResult()
                    : arith::ShLIOp::create(rewriter, loc, pairs, constant(16)).getResult();

@@ -12,6 +12,7 @@
 #include "backends/cpu/Rewrite.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -28,8 +29,8 @@ class Builder {
 public:
   Builder(PatternRewriter &rewriter, Location loc, Type type) : rewriter(rewriter), loc(loc), type(type) {}
 
-  Value f32(float value) { return constant(type, rewriter.getF32FloatAttr(value)); }
-  Value i32(int32_t value) { return constant(integer(), rewriter.getI32IntegerAttr(value)); }
+  Value f32(float value) { return createScalarOrSplatConstant(rewriter, loc, type, APFloat(value)); }
+  Value i32(int32_t value) { return createScalarOrSplatConstant(rewriter, loc, integer(), value); }
   Value add(Value a, Value b) { return arith::AddFOp::create(rewriter, loc, a, b); }
   Value sub(Value a, Value b) { return arith::SubFOp::create(rewriter, loc, a, b); }
   Value mul(Value a, Value b) { return arith::MulFOp::create(rewriter, loc, a, b); }
@@ -68,11 +69,6 @@ private:
     if (auto vector = dyn_cast<VectorType>(type))
       return vector.clone(i32);
     return i32;
-  }
-  Value constant(Type type, TypedAttr attr) {
-    if (auto vector = dyn_cast<VectorType>(type))
-      return arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(vector, Attribute(attr)));
-    return arith::ConstantOp::create(rewriter, loc, attr);
   }
   Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
     return arith::CmpFOp::create(rewriter, loc, predicate, a, b);
@@ -119,12 +115,7 @@ template <typename Op> struct NarrowF64 : OpRewritePattern<Op> {
     Location loc = op.getLoc();
     Value x = op->getOperand(0);
     if (std::is_same_v<Op, math::SinOp> || std::is_same_v<Op, math::CosOp>) {
-      auto constant = [&](double value) -> Value {
-        auto attr = rewriter.getF64FloatAttr(value);
-        if (auto vector = dyn_cast<VectorType>(type))
-          return arith::ConstantOp::create(rewriter, loc, DenseElementsAttr::get(vector, Attribute(attr)));
-        return arith::ConstantOp::create(rewriter, loc, attr);
-      };
+      auto constant = [&](double value) { return createScalarOrSplatConstant(rewriter, loc, type, APFloat(value)); };
       Value turns = arith::MulFOp::create(rewriter, loc, x, constant(0.5 * std::numbers::inv_pi));
       Value whole = math::RoundEvenOp::create(rewriter, loc, turns);
       x = arith::MulFOp::create(rewriter, loc, arith::SubFOp::create(rewriter, loc, turns, whole),

@@ -6,6 +6,7 @@
 #include "backends/cpu/Rewrite.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -25,12 +26,7 @@ struct RoundBf16 : OpRewritePattern<arith::TruncFOp> {
       return element;
     };
     Type i32 = like(rewriter.getI32Type());
-    auto constant = [&](int32_t value) -> Value {
-      TypedAttr attr = rewriter.getI32IntegerAttr(value);
-      if (auto vector = dyn_cast<VectorType>(i32))
-        attr = DenseElementsAttr::get(vector, Attribute(attr));
-      return arith::ConstantOp::create(rewriter, loc, attr);
-    };
+    auto constant = [&](int32_t value) { return createScalarOrSplatConstant(rewriter, loc, i32, value); };
     Value bits = arith::BitcastOp::create(rewriter, loc, i32, x);
     Value sixteen = constant(16);
     Value last =
