@@ -107,19 +107,53 @@ std::vector<std::string> kvTypesOf(ModuleOp module, ArrayRef<std::string> entrie
   return {"f32"};
 }
 
-/// The kernels of a program that `others` lacks, in a module of their own, visible.
-static OwningOpRef<ModuleOp> kernelsOf(ModuleOp program, ModuleOp others) {
-  OwningOpRef<ModuleOp> kernels = ModuleOp::create(program.getLoc());
+/// The code of one shape class. Kernels that are alike but for their names, and for what the program passes to them,
+/// share it: layers of several kinds mostly differ in one or two of their kernels, programs of several K/V elements
+/// too.
+class SharedCode {
+public:
+  /// The symbol of the code that does what `kernel` does: that of one given before, else `symbol`.
+  StringRef find(func::FuncOp kernel, StringRef symbol) {
+    OwningOpRef<func::FuncOp> plain = kernel.clone();
+    plain->setSymName("kernel");
+    for (unsigned i = 0; i < plain->getNumArguments(); ++i)
+      plain->removeArgAttr(i, "tw.source");
+    auto &candidates = codes[kernel.getFunctionType()];
+    for (const Code &code : candidates)
+      if (OperationEquivalence::isEquivalentTo(*plain, *code.plain, OperationEquivalence::IgnoreLocations))
+        return code.symbol;
+    candidates.push_back({std::move(plain), symbol.str()});
+    return symbol;
+  }
+
+private:
+  struct Code {
+    OwningOpRef<func::FuncOp> plain;
+    std::string symbol;
+  };
+  DenseMap<Type, SmallVector<Code, 1>> codes;
+};
+
+/// A program's kernels at one level.
+struct ProgramKernels {
+  std::string suffix;                   ///< of its symbols
+  OwningOpRef<ModuleOp> compiled;       ///< those whose code no kernel before them has, visible
+  llvm::StringMap<std::string> symbols; ///< of the code, by the kernel's name
+};
+
+static ProgramKernels kernelsOf(ModuleOp program, std::string suffix, SharedCode &shared) {
+  ProgramKernels kernels{std::move(suffix), ModuleOp::create(program.getLoc()), {}};
   llvm::StringSet<> names;
   program.walk([&](tw::DispatchOp dispatch) { names.insert(dispatch.getKernel()); });
   for (auto function : program.getOps<func::FuncOp>())
     if (names.contains(function.getSymName())) {
-      auto other = others ? others.lookupSymbol<func::FuncOp>(function.getSymName()) : func::FuncOp();
-      if (other && OperationEquivalence::isEquivalentTo(function, other, OperationEquivalence::IgnoreLocations))
+      const std::string own = (function.getSymName() + kernels.suffix).str();
+      const StringRef symbol = kernels.symbols[function.getSymName()] = shared.find(function, own);
+      if (symbol != own)
         continue;
       auto copy = cast<func::FuncOp>(function->clone());
       copy.setPublic();
-      kernels->push_back(copy);
+      kernels.compiled->push_back(copy);
     }
   return kernels;
 }
@@ -153,24 +187,39 @@ static std::string layoutsOf(func::FuncOp kernel, const artifact::ManifestT &man
   return llvm::join(names, "/");
 }
 
-static LogicalResult describeKernels(ModuleOp kernels, ArrayRef<ObjectBytes> objects, StringRef variant,
-                                     StringRef kvElement, artifact::LevelT &level,
-                                     const artifact::ManifestT &manifest) {
-  for (auto [function, object] : llvm::zip_equal(kernels.getOps<func::FuncOp>(), objects)) {
+/// What the code of kernels is made of, by its symbol.
+using CodeSummaries = llvm::StringMap<InstructionSummary>;
+
+static LogicalResult summarize(const ProgramKernels &kernels, ArrayRef<ObjectBytes> objects, CodeSummaries &summaries) {
+  for (auto [function, object] : llvm::zip_equal(ModuleOp(*kernels.compiled).getOps<func::FuncOp>(), objects)) {
     llvm::Expected<InstructionSummary> instructions = summarizeInstructions(object);
     if (!instructions)
       return function.emitError("cannot read the compiled kernel: ") << llvm::toString(instructions.takeError());
+    summaries[kernels.symbols.lookup(function.getSymName())] = std::move(*instructions);
+  }
+  return success();
+}
+
+/// Describes the kernels of `program` that those of `first`, the class's first program, do not stand for.
+static void describeKernels(const ClassProgram &program, const ProgramKernels &kernels, const ProgramKernels &first,
+                            const CodeSummaries &summaries, artifact::LevelT &level,
+                            const artifact::ManifestT &manifest) {
+  const bool isFirst = &kernels == &first;
+  for (auto function : ModuleOp(*program.module).getOps<func::FuncOp>()) {
+    auto symbol = kernels.symbols.find(function.getSymName());
+    if (symbol == kernels.symbols.end() || (!isFirst && first.symbols.lookup(function.getSymName()) == symbol->second))
+      continue;
+    const InstructionSummary &instructions = summaries.find(symbol->second)->second;
     auto kernel = std::make_unique<artifact::KernelT>();
     kernel->name = function.getSymName().str();
-    kernel->variant = variant.str();
-    kernel->kv_element = kvElement.str();
-    kernel->instruction = instructions->main;
-    kernel->fallback = instructions->fallback;
+    kernel->variant = program.shapeClass->name.str();
+    kernel->kv_element = isFirst ? "" : program.kvType;
+    kernel->instruction = instructions.main;
+    kernel->fallback = instructions.fallback;
     kernel->tile = tileOf(function);
     kernel->layout = layoutsOf(function, manifest);
     level.kernels.push_back(std::move(kernel));
   }
-  return success();
 }
 
 /// The stages behind tile as compileKernels runs them.
@@ -209,46 +258,43 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, ArrayRef<std::
   for (StringRef feature : level.cpuFeatures)
     described->features.push_back(feature.str());
 
-  // Most kernels have nothing to do with K/V caches: those of the class's first program serve the others.
-  auto firstOf = [&](const ClassProgram &program) -> ClassProgram & {
-    return *llvm::find_if(classes, [&](ClassProgram &c) { return c.shapeClass == program.shapeClass; });
+  auto firstOf = [&](size_t index) {
+    return llvm::find_if(classes, [&](ClassProgram &c) { return c.shapeClass == classes[index].shapeClass; }) -
+           classes.begin();
   };
-  SmallVector<OwningOpRef<ModuleOp>> kernelsOfClasses;
+  SmallVector<ProgramKernels> kernelsOfPrograms;
+  llvm::DenseMap<const ShapeClass *, SharedCode> codeOfClasses;
   size_t count = 0;
-  for (ClassProgram &program : classes) {
-    ClassProgram &first = firstOf(program);
-    kernelsOfClasses.push_back(kernelsOf(*program.module, &first == &program ? ModuleOp() : *first.module));
-    count += llvm::range_size(kernelsOfClasses.back()->getOps<func::FuncOp>());
+  for (auto [index, program] : llvm::enumerate(classes)) {
+    std::string suffix = ("." + level.name + "." + program.shapeClass->name).str();
+    if (firstOf(index) != static_cast<ptrdiff_t>(index))
+      suffix += "." + program.kvType;
+    kernelsOfPrograms.push_back(kernelsOf(*program.module, suffix, codeOfClasses[program.shapeClass]));
+    count += llvm::range_size(kernelsOfPrograms.back().compiled->getOps<func::FuncOp>());
   }
   progress.step(("compiling for " + level.name).str(), kKernelStages * count);
 
   OwningOpRef<ModuleOp> steps = ModuleOp::create(UnknownLoc::get(classes.front().module->getContext()));
+  CodeSummaries summaries;
   uint32_t minRows = 1;
   for (auto [index, program] : llvm::enumerate(classes)) {
     ModuleOp module = *program.module;
     const ShapeClass &shapeClass = *program.shapeClass;
-    const bool isFirst = &firstOf(program) == &program;
-    const std::string shared = ("." + level.name + "." + shapeClass.name).str();
-    const std::string suffix = isFirst ? shared : shared + "." + program.kvType;
-    OwningOpRef<ModuleOp> kernels = std::move(kernelsOfClasses[index]);
-    FailureOr<std::vector<ObjectBytes>> compiled = compile(*kernels, level, suffix, shapeClass);
-    if (failed(compiled))
+    const ProgramKernels &kernels = kernelsOfPrograms[index];
+    FailureOr<std::vector<ObjectBytes>> compiled = compile(*kernels.compiled, level, kernels.suffix, shapeClass);
+    if (failed(compiled) || failed(summarize(kernels, *compiled, summaries)))
       return failure();
-    if (failed(
-            describeKernels(*kernels, *compiled, shapeClass.name, isFirst ? "" : program.kvType, *described, manifest)))
-      return failure();
+    describeKernels(program, kernels, kernelsOfPrograms[firstOf(index)], summaries, *described, manifest);
     std::move(compiled->begin(), compiled->end(), std::back_inserter(objects));
 
-    auto kernelSymbol = [&](StringRef kernel) {
-      return kernel.str() + (kernels->lookupSymbol(kernel) ? suffix : shared);
-    };
+    auto kernelSymbol = [&](StringRef kernel) { return kernels.symbols.lookup(kernel); };
     if (index == 0 || classes[index - 1].kvType != program.kvType)
       minRows = 1;
     const bool last = index + 1 == classes.size() || classes[index + 1].kvType != program.kvType;
     const uint32_t maxRows = last ? 0 : static_cast<uint32_t>(shapeClass.rowMultiple);
     for (auto [number, entry] : llvm::enumerate(entryPoints)) {
       const StringRef name = number == 0 ? "step" : "encode";
-      std::string symbol = ("tw." + name + suffix).str();
+      std::string symbol = ("tw." + name + kernels.suffix).str();
       if (failed(emitStepEntry(module, entry, program.plan, tables, symbol, kernelSymbol, *steps)))
         return failure();
       entries.push_back(symbol);
