@@ -19,6 +19,15 @@ void GoldenFacts::wrong(const llvm::Twine &why) {
     fault = why.str();
 }
 
+static RankedTensorType typeOf(const GoldenFacts::Types &types, StringRef name) {
+  for (const auto &[other, type] : types)
+    if (other == name)
+      return type;
+  return {};
+}
+
+RankedTensorType GoldenFacts::explanationType(StringRef name) const { return typeOf(contents.explanations, name); }
+
 const GoldenTensor *GoldenFacts::stored(StringRef input) const {
   auto found = contents.values.find(input);
   return found == contents.values.end() ? nullptr : &found->second;
@@ -153,12 +162,7 @@ const std::vector<uint8_t> *GoldenCase::weightBytes(StringRef name) const {
   return found == weights.end() ? nullptr : &found->second;
 }
 
-RankedTensorType GoldenCase::outputType(StringRef output) const {
-  for (const auto &[name, type] : contents.outputs)
-    if (name == output)
-      return type;
-  return {};
-}
+RankedTensorType GoldenCase::outputType(StringRef output) const { return typeOf(contents.outputs, output); }
 
 void GoldenCase::output(StringRef name, Value value) { given[name].push_back(value); }
 

@@ -48,6 +48,7 @@ public:
     llvm::json::Object attributes;
     Types inputs, outputs; ///< types by name (without "in." and "out.")
     Values values;         ///< of the inputs
+    Types explanations;    ///< types by name (without "aux.") of what the case stores beside them
   };
 
   llvm::StringRef name() const { return contents.name; }
@@ -67,6 +68,9 @@ public:
 
   /// The values of an input; null for one that is absent.
   const GoldenTensor *stored(llvm::StringRef input) const;
+
+  /// The type of what a case stores to explain itself ("aux." and this name); null if there is nothing of this name.
+  mlir::RankedTensorType explanationType(llvm::StringRef name) const;
 
   /// The case cannot be built, and why. The first reason counts.
   void unsupported(const llvm::Twine &why);

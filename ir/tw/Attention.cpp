@@ -329,9 +329,6 @@ LogicalResult AttentionOp::verify() {
   // (C4)
   if (getWindow() && *getWindow() < 1)
     return emitOpError("window is ") << *getWindow() << ", wanted at least 1";
-  if (getWindow() && getCausal() == "none")
-    return emitOpError("has a window of ")
-           << *getWindow() << " but is not causal; the window ends at the query's position";
   // (C5)
   if (allRagged && getCausal() == "start")
     return emitOpError("causal is \"start\", which the ragged form does not have");

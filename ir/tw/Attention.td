@@ -49,9 +49,9 @@ def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, Isolate
 
     The position p of row t: dense `t + S - T` with `causal = end`, otherwise `t + offset` (0 by default); ragged: given. Key
     j is visible to the row when it passes all of:
-    - `causal = end` or `start`: `j <= p`; `window = w`: `p - w < j`, the w last keys up to the own one; `radius = r`:
-      `|p - j| <= r`; `chunk = c`: `floor(j / c) = floor(p / c)`; or, whatever these say, `j < prefix_len[b]` (packed: of
-      the segment);
+    - `causal = end` or `start`: `j <= p`; `window = w`: `p - w < j`, with `causal` the w last keys up to the own one;
+      `radius = r`: `|p - j| <= r`; `chunk = c`: `floor(j / c) = floor(p / c)`; or, whatever these say,
+      `j < prefix_len[b]` (packed: of the segment);
     - `kv_start[b] <= j < kv_end[b]`, where given (padding at the left and right); ragged: `j < kv_len[b]`;
     - `mask`, of any type, is not 0 there. Its shape is `[T,S]`, `[B,T,S]` or `[B,H,T,S]`, where each dimension but the last
       may be 1: for all. (Packed: T and S are all rows and keys.)
@@ -77,7 +77,7 @@ def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, Isolate
     - (C1) dense: key and value (`bt3hd`: neither), no state, row_start, kv_len or positions; ragged: state, row_start,
       kv_len and positions, no key or value, and the layout `bhtd`.
     - (C2) shapes as above, H a multiple of Hkv >= 1. (C3) scale is finite; softcap, if given, finite and > 0 (0 means none).
-    - (C4) window >= 1 if given, and only with a `causal` other than `none`. (C5) `start` is not for the ragged form.
+    - (C4) window >= 1 if given. (C5) `start` is not for the ragged form.
     - (C6) mask and bias: shapes as above; a mask in the dense and packed forms only. (C7) sinks have shape [H].
     - (C8) the ragged state has two buffers of one key/value head count, or one buffer of at least Dv columns.
     - (C9) radius >= 0 if given, and only with `causal = none`. (C10) chunk >= 1 if given. (C11) offset not with `end`, in 32 bits.

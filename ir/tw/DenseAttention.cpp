@@ -64,8 +64,8 @@ void DenseAttention::chooseTiles() {
 }
 
 bool DenseAttention::hasIntervals() const {
-  return spec.causal != "none" || spec.radius || spec.chunk || spec.kvStart || spec.kvEnd || spec.cuSeqlensQ ||
-         spec.parts > 1;
+  return spec.causal != "none" || spec.window || spec.radius || spec.chunk || spec.kvStart || spec.kvEnd ||
+         spec.cuSeqlensQ || spec.parts > 1;
 }
 
 LogicalResult DenseAttention::build(llvm::function_ref<Block(DenseAttention &)> item) {

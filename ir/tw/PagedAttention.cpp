@@ -218,7 +218,7 @@ Value PagedAttention::scores(Value page, bool masked) {
   return t.elementwise({}, s, [&](TileBuilder &b, ValueRange a) {
     Value key = b.add(firstKey, b.index(1));
     Value visible = b.compare(arith::CmpIPredicate::slt, key, kvLen);
-    if (spec.causal || spec.radius || spec.chunk) {
+    if (spec.causal || spec.window || spec.radius || spec.chunk) {
       Value row = b.index(0);
       Value own = b.add(position, group == 1 ? row : b.div(row, b.constant(group)));
       auto both = [&](Value other) { visible = arith::AndIOp::create(b.b, b.loc, visible, other); };
@@ -357,14 +357,14 @@ Value PagedAttention::chunkBegin(TileBuilder &b, Value place) {
 
 Value PagedAttention::firstVisible(Value place) {
   Value first;
+  auto atLeast = [&](Value key) { first = first ? t.max(first, key) : key; };
   if (spec.window)
-    first = t.max(t.sub(t.add(place, t.constant(1)), t.constant(*spec.window)), t.constant(0));
+    atLeast(t.max(t.sub(t.add(place, t.constant(1)), t.constant(*spec.window)), t.constant(0)));
   if (spec.radius)
-    first = t.max(t.sub(place, t.constant(*spec.radius)), t.constant(0));
-  if (!spec.chunk)
-    return first;
-  Value begin = chunkBegin(t, place);
-  return first ? t.max(first, begin) : begin;
+    atLeast(t.max(t.sub(place, t.constant(*spec.radius)), t.constant(0)));
+  if (spec.chunk)
+    atLeast(chunkBegin(t, place));
+  return first;
 }
 
 Value PagedAttention::endVisible(Value place) {

@@ -13,7 +13,7 @@ namespace {
 struct AttentionReader : StateReader::ExternalModel<AttentionReader, AttentionOp> {
   std::optional<int64_t> getStateReach(Operation *op, Value) const {
     auto attention = cast<AttentionOp>(op);
-    return attentionReach(attention.getCausal(), attention.getWindow(), attention.getRadius(), attention.getChunk());
+    return attentionReach(attention.getWindow(), attention.getRadius(), attention.getChunk());
   }
 };
 
@@ -79,12 +79,17 @@ private:
 
 } // namespace
 
-std::optional<int64_t> attentionReach(StringRef causal, std::optional<int64_t> window, std::optional<int64_t> radius,
+std::optional<int64_t> attentionReach(std::optional<int64_t> window, std::optional<int64_t> radius,
                                       std::optional<int64_t> chunk) {
-  std::optional<int64_t> reach = causal == "end" ? window : std::nullopt;
+  std::optional<int64_t> reach;
+  auto atMost = [&](int64_t keys) { reach = std::min(reach.value_or(keys), keys); };
+  if (window)
+    atMost(*window);
   if (radius && *radius < INT64_MAX)
-    reach = *radius + 1;
-  return reach && chunk ? std::min(*reach, *chunk) : reach ? reach : chunk;
+    atMost(*radius + 1);
+  if (chunk)
+    atMost(*chunk);
+  return reach;
 }
 
 std::optional<int64_t> stateReach(BlockArgument state) { return StateWalk().usesOf(state).reach; }

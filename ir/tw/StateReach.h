@@ -9,8 +9,7 @@
 namespace tilewright::tw {
 
 /// StateReader::getStateReach of attention over a state, by tw.attention's attributes.
-std::optional<int64_t> attentionReach(llvm::StringRef causal, std::optional<int64_t> window,
-                                      std::optional<int64_t> radius = std::nullopt,
+std::optional<int64_t> attentionReach(std::optional<int64_t> window, std::optional<int64_t> radius = std::nullopt,
                                       std::optional<int64_t> chunk = std::nullopt);
 
 /// The largest reach among all ops that `state`, an argument of a function, gets to, through calls; nothing when one of

@@ -35,7 +35,7 @@ FailureOr<SmallVector<Value>> AttentionOp::lowerToReference(OpBuilder &builder) 
 }
 
 std::optional<int64_t> AttentionOp::getStateReach(Value) {
-  return tw::attentionReach(getCausal(), getWindow(), getRadius(), getChunk());
+  return tw::attentionReach(getWindow(), getRadius(), getChunk());
 }
 
 StringRef AttentionOp::getFusionKind() { return "attention"; }

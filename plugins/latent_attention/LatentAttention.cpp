@@ -147,7 +147,7 @@ NumericsBound AttentionOp::getNumericsBound(StringRef mode) {
   return attentionBound(getType(), mode); // of either form
 }
 
-std::optional<int64_t> AttentionOp::getStateReach(Value) { return tw::attentionReach(getCausal(), getWindow()); }
+std::optional<int64_t> AttentionOp::getStateReach(Value) { return tw::attentionReach(getWindow()); }
 
 //===--- absorb
 //-----------------------------------------------------------------------------------------------------===//

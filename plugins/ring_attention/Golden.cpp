@@ -9,16 +9,14 @@ namespace tilewright::ring_attention {
 using namespace mlir;
 
 void buildGolden(GoldenCase &c) {
-  // ring_partials_P4_uneven: four shards.
-  int64_t shards = 0;
-  StringRef number = c.name().split("_P").second;
-  if (number.consumeInteger(10, shards) || shards < 1)
-    return c.unsupported("a name that says no number of shards (\"..._P4\")");
+  RankedTensorType sizes = c.explanationType("block_sizes");
+  if (!sizes || sizes.getRank() != 1 || sizes.getDimSize(0) < 1)
+    return c.unsupported("no aux.block_sizes, which say how many shards there are");
   tw::AttentionOp core = makeAttentionCase(c);
   if (!core)
     return;
   auto ring = tw::attentionAs<AttentionOp>(c.b, core, core->getResultTypes(),
-                                           c.b.getNamedAttr("num_shards", c.b.getI64IntegerAttr(shards)));
+                                           c.b.getNamedAttr("num_shards", c.b.getI64IntegerAttr(sizes.getDimSize(0))));
   core.erase();
   giveAttentionCase(c, ring->getResults(), ring.getSinks());
 }

@@ -4,9 +4,6 @@
 
 #include "frontend/api/GoldenCase.h"
 
-#include "llvm/Support/FormatVariadic.h"
-
-#include <cmath>
 
 namespace tilewright::rotary_embedding {
 
@@ -45,16 +42,17 @@ SmallVector<NamedAttribute> readScaling(GoldenCase &c, StringRef kind) {
   return read;
 }
 
-/// The case's attention_factor; where its parameters say how it comes about, that has to be it.
+/// A stated attention_factor takes the place of what the other parameters make.
 double readAttentionFactor(GoldenCase &c, StringRef kind) {
-  double given = c.number("attention_factor", 1.0), made = given;
-  if (c.has("mscale"))
-    made = yarnAttentionFactor(c.number("factor"), c.number("mscale"), c.number("mscale_all_dim"));
-  else if (kind == "longrope")
-    made = longropeAttentionFactor(c.number("factor"), c.number("original_max_position_embeddings"));
-  if (std::abs(given - made) > 1e-9)
-    c.wrong(llvm::formatv("the parameters make the attention factor {0}, wanted {1}", made, given).str());
-  return given;
+  if (c.has("attention_factor")) {
+    c.ignore({"factor", "mscale", "mscale_all_dim"});
+    return c.number("attention_factor");
+  }
+  if (kind == "yarn")
+    return yarnAttentionFactor(c.number("factor"), c.number("mscale", 0.0), c.number("mscale_all_dim", 0.0));
+  if (kind == "longrope")
+    return longropeAttentionFactor(c.number("factor"), c.number("original_max_position_embeddings"));
+  return 1.0;
 }
 
 } // namespace

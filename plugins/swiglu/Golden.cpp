@@ -23,16 +23,19 @@ Value half(ImplicitLocOpBuilder &b, Value fused, bool second, bool interleaved) 
   return tw::reshape(b, tw::slice(b, tw::reshape(b, fused, pairs), 1, second, 1), shape);
 }
 
-/// The case's activation by the name that this plugin knows it by.
-std::string activationOf(GoldenCase &c, ArrayRef<StringRef> choices) {
+/// The case's activation by the name that this plugin knows it by: of configs, three name one approximation. `further`:
+/// what it may be besides those that a gate may have.
+std::string activationOf(GoldenCase &c, ArrayRef<StringRef> further = {}) {
+  SmallVector<StringRef> choices = {"silu", "gelu", "gelu_pytorch_tanh", "gelu_new", "gelu_fast", "relu", "sigmoid"};
+  llvm::append_range(choices, further);
   std::string name = c.oneOf("act", choices);
-  return name == "gelu_pytorch_tanh" ? "gelu_tanh" : name;
+  return name == "gelu_pytorch_tanh" || name == "gelu_new" || name == "gelu_fast" ? "gelu_tanh" : name;
 }
 
 } // namespace
 
 void buildGoldenGlu(GoldenCase &c) {
-  std::string activation = activationOf(c, {"silu", "gelu", "gelu_pytorch_tanh", "relu", "sigmoid"});
+  std::string activation = activationOf(c);
   double alpha = c.number("alpha", 1.0);
   std::optional<double> limit;
   if (c.has("clamp"))
@@ -58,7 +61,7 @@ void buildGoldenGlu(GoldenCase &c) {
 }
 
 void buildGoldenFeedForward(GoldenCase &c) {
-  std::string activation = activationOf(c, {"relu", "relu2", "gelu", "gelu_pytorch_tanh", "silu"});
+  std::string activation = activationOf(c, {"relu2", "tanh"});
   c.oneOf("weight_layout", {"[out,in]"});
   if (!c.inputs({{"x"}, {"w1", 2}, {"w2", 2}}, {{"b1", 1}, {"b2", 1}}))
     return;

@@ -65,9 +65,14 @@ llvm::Expected<StoredCase> StoredCase::read(StringRef path, MLIRContext *context
       group = name == "y" ? "out" : "in";
       name = key;
     }
-    if (group != "in" && group != "out") // gradients, cotangents and what explains the case
+    if (group != "in" && group != "out" && group != "aux") // gradients and cotangents
       continue;
     Type element = elementType(tensor.dtype, Builder(context));
+    if (group == "aux") {
+      if (element)
+        stored.contents.explanations.emplace_back(name.str(), RankedTensorType::get(tensor.shape, element));
+      continue;
+    }
     if (!element) {
       stored.unsupported = llvm::formatv("tensor {0} of dtype {1}", key, tensor.dtype).str();
       continue;

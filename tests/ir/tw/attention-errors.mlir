@@ -136,15 +136,6 @@ func.func @attention_c4(%q: tensor<2x6x4x8xf32>) {
 
 // -----
 
-func.func @attention_c4_not_causal(%q: tensor<2x6x4x8xf32>) {
-  // expected-error@+1 {{has a window of 3 but is not causal}}
-  %0 = tw.attention query(%q : tensor<2x6x4x8xf32>) key(%q : tensor<2x6x4x8xf32>) value(%q : tensor<2x6x4x8xf32>)
-       {scale = 1.0 : f64, window = 3 : i64} -> tensor<2x6x4x8xf32>
-  return
-}
-
-// -----
-
 !state = !tw.state<tensor<?x3x8xf32>, tensor<?x3x8xf32>>
 func.func @attention_c5(%q: tensor<?x6x8xf32>, %s: !state, %r: tensor<?xi32>, %l: tensor<?xi32>, %p: tensor<?xi32>) {
   // expected-error@+1 {{causal is "start", which the ragged form does not have}}

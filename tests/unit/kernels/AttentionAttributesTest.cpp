@@ -28,7 +28,9 @@ const std::vector<Probe> &probes() {
   static const std::vector<Probe> all = {
       {"scale", {"scale = 0.3 : f64", "scale = 0.4 : f64"}},
       {"causal", {"causal = \"none\"", "causal = \"start\"", "causal = \"end\""}},
-      {"window", {"causal = \"end\"", "causal = \"end\", window = 2 : i64", "causal = \"end\", window = 3 : i64"}},
+      {"window",
+       {"causal = \"end\"", "causal = \"end\", window = 2 : i64", "causal = \"end\", window = 3 : i64",
+        "window = 2 : i64", "window = 3 : i64"}},
       {"softcap", {"", "softcap = 0.5 : f64", "softcap = 5.0 : f64", "softcap = 50.0 : f64"}},
       {"offset",
        {"causal = \"start\"", "causal = \"start\", offset = 1 : i64", "causal = \"start\", offset = -2 : i64"}},

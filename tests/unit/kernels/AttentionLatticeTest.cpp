@@ -114,13 +114,12 @@ std::string Lattice::function() {
         "    tw.yield %r : f32\n  }";
   std::string attributes = "scale = " + std::string(chance(50) ? "0.3" : "1.0") + " : f64, layout = \"" + layout + "\"";
   const bool atEnd = causal && chance(60);
-  if (causal) {
+  if (causal)
     attributes += std::string(", causal = \"") + (atEnd ? "end" : "start") + "\"";
-    if (chance(40))
-      attributes += ", window = " + std::to_string(pick({1, 2, 7, 64, 1000})) + " : i64";
-  } else if (chance(40)) {
+  else if (chance(40))
     attributes += ", radius = " + std::to_string(pick({0, 1, 5, 70})) + " : i64";
-  }
+  if (chance(causal ? 40 : 20))
+    attributes += ", window = " + std::to_string(pick({1, 2, 7, 64, 1000})) + " : i64";
   if (chance(20))
     attributes += ", chunk = " + std::to_string(pick({1, 3, 16, 100})) + " : i64";
   if (!atEnd && chance(30))

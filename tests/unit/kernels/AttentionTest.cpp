@@ -29,6 +29,10 @@ struct Variant {
   int64_t first(int64_t place) const {
     return std::max<int64_t>(window ? place - window + 1 : 0, chunk ? place / chunk * chunk : 0);
   }
+  /// The first behind those that it sees, of `all`.
+  int64_t end(int64_t place, int64_t all) const {
+    return causal ? place + 1 : chunk ? std::min(all, place / chunk * chunk + chunk) : all;
+  }
 };
 
 class Attention : public testing::TestWithParam<Variant> {};
@@ -140,16 +144,16 @@ static void compare(const Variant &v, const std::string &text, const CpuLevel &l
     double error = 0;
     for (int64_t row = 0; row < added; ++row) {
       const History &history = histories[row >= first];
-      const int64_t place = step.positions[row], all = history.keys.size();
-      int64_t keys = v.causal ? place + 1 : v.chunk ? std::min(all, v.first(place) + v.chunk) : all;
+      const int64_t place = step.positions[row];
       for (int64_t head = 0; head < v.heads; ++head) {
         const float *got = result->as<float>() + (row * v.heads + head) * v.dimV;
         if (row == 1 && head == 1) {
           EXPECT_TRUE(std::all_of(got, got + v.dimV, [](float x) { return std::isnan(x); })) << "NaN in, a number out";
           continue;
         }
-        std::vector<double> want = attend(v, history, std::max<int64_t>(0, v.first(place)), keys,
-                                          q.data() + (row * v.heads + head) * v.dim, head, sinks[head]);
+        std::vector<double> want =
+            attend(v, history, std::max<int64_t>(0, v.first(place)), v.end(place, history.keys.size()),
+                   q.data() + (row * v.heads + head) * v.dim, head, sinks[head]);
         for (int64_t d = 0; d < v.dimV; ++d)
           error = std::isnan(got[d]) ? HUGE_VAL : std::max(error, std::fabs(got[d] - want[d]));
       }
@@ -190,10 +194,13 @@ static const Variant variants[] = {
     {"core_chunks", "attention", 4, 2, 32, 32, 0, 0.0, true, true, false, 0.2, 70},
     {"core_chunks_of_one", "attention", 2, 1, 16, 16, 0, 0.0, false, true, false, 0.2, 1},
     {"core_chunks_not_causal", "attention", 4, 2, 32, 32, 0, 0.0, false, false, false, 0.2, 5},
+    {"core_window_not_causal", "attention", 4, 2, 32, 32, 70, 0.0, true, false},
     {"core_chunks_and_window", "attention", 4, 2, 32, 48, 70, 5.0, false, true, false, 0.2, 100},
     {"fused_chunks", "attention-fused", 6, 2, 32, 32, 0, 0.0, false, true, false, 0.2, 64},
     {"fused_chunks_and_window", "attention-fused", 4, 2, 32, 48, 9, 3.0, true, true, false, 0.2, 14},
     {"fused_chunks_not_causal", "attention-fused", 4, 2, 32, 32, 0, 0.0, true, false, false, 0.2, 100},
+    {"fused_window_not_causal", "attention-fused", 4, 2, 32, 32, 9, 0.0, true, false},
+    {"fused_chunks_and_window_not_causal", "attention-fused", 4, 2, 32, 48, 9, 0.0, false, false, false, 0.2, 14},
     {"fused_chunks_without_end", "attention-fused", 2, 1, 16, 16, 0, 0.0, false, true, false, 0.2, INT64_MAX},
     {"fused_softcap", "attention-fused", 4, 4, 32, 32, 0, 5.0, false},
     {"fused_sinks", "attention-fused", 4, 2, 32, 48, 0, 0.0, true},

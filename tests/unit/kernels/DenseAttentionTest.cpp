@@ -57,6 +57,8 @@ const Variant kVariants[] = {
     {"start", ", causal = \"start\""},
     {"window", ", causal = \"end\", window = 3 : i64"},
     {"startWindow", ", causal = \"start\", window = 2 : i64"},
+    {"windowAlone", ", window = 2 : i64, offset = 1 : i64"},
+    {"windowAndRadius", ", window = 2 : i64, radius = 4 : i64"},
     {"softcap", ", softcap = 0.7 : f64"},
     {"mask", "", "TS"},
     {"maskPerHead", ", causal = \"end\"", "1HTS"},
