@@ -2,10 +2,10 @@
 #include "runtime/module/PluginFolders.h"
 
 #include "runtime/api/Error.h"
+#include "runtime/module/CodeFile.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <filesystem>
 #include <sstream>
 
@@ -18,12 +18,8 @@ constexpr const char *kPrefix = "libtilewright_", *kSuffix = "_rt.so";
 
 /// Beside the library or program that holds this code: <prefix>/{lib,bin}/.. has lib/tilewright/plugins.
 std::string installedFolder() {
-  Dl_info here;
-  if (!::dladdr(reinterpret_cast<void *>(&pluginFolders), &here) || !here.dli_fname)
-    return {};
-  std::error_code error;
-  const fs::path file = fs::canonical(here.dli_fname, error);
-  if (error)
+  const fs::path file = codeFile(reinterpret_cast<const void *>(&pluginFolders));
+  if (file.empty())
     return {};
   return (file.parent_path().parent_path() / "lib" / "tilewright" / "plugins").string();
 }

@@ -15,6 +15,7 @@
 #include "passes/api/CompileTrace.h"
 #include "passes/api/Receipts.h"
 #include "runtime/api/abi.h"
+#include "runtime/module/CodeFile.h"
 
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,7 +24,6 @@
 #include "llvm/Support/xxhash.h"
 
 #include <cstring>
-#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -206,9 +206,7 @@ llvm::Expected<std::string> cacheKey(Session &session, const CompileOptions &opt
     return model.takeError();
   std::vector<std::string> files = std::move(*model);
   files.push_back(executablePath());
-  Dl_info dialects;
-  if (dladdr(reinterpret_cast<void *>(&isStorageType), &dialects) && dialects.dli_fname)
-    files.push_back(dialects.dli_fname);
+  files.push_back(codeFile(reinterpret_cast<const void *>(&isStorageType)).string()); // the shared dialects
   for (const LoadedPlugin &plugin : session.host().plugins.loaded())
     files.push_back(plugin.path);
   std::string words = options.numerics + " " + llvm::join(options.targets, ",");
