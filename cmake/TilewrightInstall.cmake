@@ -24,6 +24,13 @@ endfunction()
 
 tilewright_targets(programs ${PROJECT_SOURCE_DIR}/tools EXECUTABLE)
 get_target_property(plugins tilewright_plugins MANUALLY_ADDED_DEPENDENCIES)
+set(libraries tilewright_ir tilewright_graph tilewright_plugin_loader)
+if(NOT plugins)
+  set(plugins "")
+endif()
+# Built with the search path that it is installed with: a path that is to be replaced by another one gets a ':' behind it from
+# CMake, and the loader takes the empty entry for the current folder, whose libraries would come before the system's.
+set_target_properties(${programs} ${plugins} ${libraries} tilewright_runtime PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
 if(plugins)
   install(TARGETS ${plugins} DESTINATION lib/tilewright/plugins)
 endif()
@@ -50,7 +57,7 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/ir DESTINATION include/tilewright
 
 # find_package(Tilewright).
 set(config lib/cmake/Tilewright)
-install(TARGETS tilewright_ir tilewright_graph tilewright_plugin_loader EXPORT TilewrightTargets DESTINATION lib
+install(TARGETS ${libraries} EXPORT TilewrightTargets DESTINATION lib
   INCLUDES DESTINATION include/tilewright)
 install(EXPORT TilewrightTargets DESTINATION ${config})
 configure_package_config_file(cmake/TilewrightConfig.cmake.in TilewrightConfig.cmake INSTALL_DESTINATION ${config})
