@@ -2,11 +2,11 @@
 /* A host in C: two texts at a time with one model. Each step takes a request of both sessions, which share its compiled
  * code and read the weights once.
  *
- *   cc main.c $(pkg-config --cflags --libs tilewright) -o two_sessions
+ *   cc main.c $(pkg-config --cflags --libs tilewright) -Wl,-rpath,$(pkg-config --variable=libdir tilewright) -o two_sessions
  *   ./two_sessions MODEL_FOLDER TOKENS "The capital of France is" "Water boils at"
  *
- * An installation in PREFIX is found with PKG_CONFIG_PATH=PREFIX/lib/pkgconfig, and its library, when the program
- * starts, with -Wl,-rpath,PREFIX/lib. */
+ * An installation in PREFIX is found with PKG_CONFIG_PATH=PREFIX/lib/pkgconfig; with the rpath the program finds the
+ * library there when it starts. */
 #include "runtime/api/tilewright.h"
 
 #include <stdio.h>
