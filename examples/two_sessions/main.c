@@ -2,7 +2,8 @@
 /* A host in C: two texts at a time with one model. Each step takes a request of both sessions, which share its compiled
  * code and read the weights once.
  *
- *   cc main.c $(pkg-config --cflags --libs tilewright) -Wl,-rpath,$(pkg-config --variable=libdir tilewright) -o two_sessions
+ *   cc main.c -o two_sessions $(pkg-config --cflags --libs tilewright) \
+ *     -Wl,-rpath,$(pkg-config --variable=libdir tilewright)
  *   ./two_sessions MODEL_FOLDER TOKENS "The capital of France is" "Water boils at"
  *
  * An installation in PREFIX is found with PKG_CONFIG_PATH=PREFIX/lib/pkgconfig; with the rpath the program finds the

@@ -11,12 +11,12 @@ with Outside(sys.argv[1], sys.argv[2]) as outside:
     # The command that the example itself names.
     example = f"{outside.prefix}/share/tilewright/examples/two_sessions"
     with open(f"{example}/main.c", encoding="utf-8") as file:
-        commands = re.findall(r"^ \*   (cc main\.c .*)$", file.read(), re.M)
+        commands = re.findall(r"^ \*   (cc main\.c .*)\\\n \*(.*)$", file.read(), re.M)
     if len(commands) != 1:
-        fail(f"{example}/main.c: found {len(commands)} commands 'cc main.c ...', wanted 1")
+        fail(f"{example}/main.c: found {len(commands)} commands 'cc main.c ...' of two lines, wanted 1")
     print(outside.run(f"""
       export PKG_CONFIG_PATH=~/tilewright/lib/pkgconfig
-      cd {example} && {commands[0]} -Wall -Wextra -Werror
+      cd {example} && {"".join(commands[0])} -Wall -Wextra -Werror
       ./two_sessions no_model 3 a b 2>&1 || echo "exit code $?"
     """))
     print(outside.run("""
