@@ -48,6 +48,8 @@ LogicalResult GatherOp::buildKernel(KernelBuilder &kernel) {
     return success();
   }
   int64_t batch = getBatchDims(), places = getIds().getType().getRank();
+  if (from.getDimSize(batch) == 0)
+    return emitOpError("gathers from a table of type ") << from << ", which has no rows";
   // One row: all of the table's dimensions behind that of rows, or a single number.
   SmallVector<int64_t> row(from.getShape().drop_front(batch + 1));
   SmallVector<int64_t> fromSizes(batch + 1, 1), toSizes(places, 1);

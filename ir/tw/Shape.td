@@ -163,8 +163,8 @@ def Tw_GatherOp : Tw_Op<"gather", [Pure, DeclareOpInterfaceMethods<WholeKernel>]
   let description = [{
     `y[b..., n..., ...] = table[b..., ids[b..., n...], ...]`, b the first `batch_dims` dimensions of table and ids: with 0 of
     them one table serves all ids, else each place has rows of its own. The table may be quantised (batch_dims 0); the result
-    is then its decoded f32 rows. An id outside the table is an error: where ids are an
-    input at run time, found before any kernel runs; where they are constants when the model is compiled.
+    is then its decoded f32 rows. An id outside the table is an error: of inputs at run time, found before any kernel
+    runs; of constants when the model is compiled. A kernel that computes one reads the nearest row.
 
     Example:
     ```mlir

@@ -107,6 +107,8 @@ std::vector<std::string> kvTypesOf(ModuleOp module, ArrayRef<std::string> entrie
   return {"f32"};
 }
 
+namespace {
+
 /// The code of one shape class. Kernels that are alike but for their names, and for what the program passes to them,
 /// share it: layers of several kinds mostly differ in one or two of their kernels, programs of several K/V elements
 /// too.
@@ -140,6 +142,8 @@ struct ProgramKernels {
   OwningOpRef<ModuleOp> compiled;       ///< those whose code no kernel before them has, visible
   llvm::StringMap<std::string> symbols; ///< of the code, by the kernel's name
 };
+
+} // namespace
 
 static ProgramKernels kernelsOf(ModuleOp program, std::string suffix, SharedCode &shared) {
   ProgramKernels kernels{std::move(suffix), ModuleOp::create(program.getLoc()), {}};
@@ -263,8 +267,8 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, ArrayRef<std::
            classes.begin();
   };
   SmallVector<ProgramKernels> kernelsOfPrograms;
-  llvm::DenseMap<const ShapeClass *, SharedCode> codeOfClasses;
   size_t count = 0;
+  llvm::DenseMap<const ShapeClass *, SharedCode> codeOfClasses;
   for (auto [index, program] : llvm::enumerate(classes)) {
     std::string suffix = ("." + level.name + "." + program.shapeClass->name).str();
     if (firstOf(index) != static_cast<ptrdiff_t>(index))
@@ -280,11 +284,12 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, ArrayRef<std::
   for (auto [index, program] : llvm::enumerate(classes)) {
     ModuleOp module = *program.module;
     const ShapeClass &shapeClass = *program.shapeClass;
-    const ProgramKernels &kernels = kernelsOfPrograms[index];
+    ProgramKernels &kernels = kernelsOfPrograms[index];
     FailureOr<std::vector<ObjectBytes>> compiled = compile(*kernels.compiled, level, kernels.suffix, shapeClass);
     if (failed(compiled) || failed(summarize(kernels, *compiled, summaries)))
       return failure();
     describeKernels(program, kernels, kernelsOfPrograms[firstOf(index)], summaries, *described, manifest);
+    kernels.compiled = nullptr; // only the memory of the classes that are still to come
     std::move(compiled->begin(), compiled->end(), std::back_inserter(objects));
 
     auto kernelSymbol = [&](StringRef kernel) { return kernels.symbols.lookup(kernel); };

@@ -4,6 +4,7 @@
 #include "ir/tw/SpecializeShapes.h"
 #include "ir/tw/TableIds.h"
 #include "tools/functions/CompiledProgram.h"
+#include "tools/functions/IndexCheck.h"
 #include "tools/functions/Memory.h"
 
 using namespace mlir;
@@ -14,7 +15,7 @@ namespace tilewright {
 struct CompiledFunction::Program {
   std::unique_ptr<CompiledProgram> compiled;
   SmallVector<RankedTensorType> arguments, results; ///< as the caller sees them
-  SmallVector<tw::TableIds> tableIds;
+  std::unique_ptr<IndexCheck> indices;
 };
 
 CompiledFunction::CompiledFunction(OwningOpRef<ModuleOp> module, std::string name, const StageRegistry &stages,
@@ -69,10 +70,10 @@ FailureOr<CompiledFunction::Program *> CompiledFunction::programFor(ArrayRef<Sma
   auto function = own->lookupSymbol<func::FuncOp>(name);
   if (failed(tw::specializeShapes(function, shapes)))
     return failure();
-  FailureOr<SmallVector<tw::TableIds>> ids = tw::tableIds(*own, name);
-  if (failed(ids))
+  FailureOr<std::unique_ptr<IndexCheck>> indices = IndexCheck::create(*own, name);
+  if (failed(tw::tableIds(*own, name)) || failed(indices))
     return failure();
-  program->tableIds = std::move(*ids);
+  program->indices = std::move(*indices);
   for (Type type : function.getArgumentTypes())
     program->arguments.push_back(cast<RankedTensorType>(type));
   for (Type type : function.getResultTypes())
@@ -107,11 +108,8 @@ FailureOr<std::vector<reference::Tensor>> CompiledFunction::run(ArrayRef<referen
   if (failed(found))
     return failure();
   Program &program = **found;
-  for (auto [argument, rows] : program.tableIds)
-    for (int64_t id : inputs[argument].integers)
-      if (id < 0 || id >= rows)
-        return declared.emitOpError("argument ")
-               << argument << " has the index " << id << " into a table of " << rows << " rows";
+  if (failed(program.indices->run(inputs)))
+    return failure();
 
   SmallVector<Memories> arguments;
   func::FuncOp function = program.compiled->function();

@@ -40,9 +40,9 @@ public:
   ~CompiledFunction();
 
   /// Runs the function; inputs and results are as the interpreter's (backends/reference/Interpreter.h), rounded to
-  /// their element types. Fails with diagnostics: a number, kind or shape of inputs that the function does not take, an
-  /// index among them outside of its table (a computed one reads the nearest row), a kernel that wrote outside of its
-  /// results.
+  /// their element types. Fails with diagnostics: a number, kind or shape of inputs that the function does not take; an
+  /// index outside of its table, or segments outside of their rows, that follow from integers among them (what is
+  /// computed from floats reads the nearest row); a kernel that wrote outside of its results.
   mlir::FailureOr<std::vector<reference::Tensor>> run(llvm::ArrayRef<reference::Tensor> inputs);
 
   /// Time that the kernels of the last call took: without its compilation, conversion of numbers and packing of

@@ -3,6 +3,8 @@
 // shape.
 #include "tests/unit/kernels/FunctionCase.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 using namespace tilewright;
 using namespace tilewright::test;
 
@@ -338,7 +340,47 @@ TEST(CompiledFunction, Errors) {
   %0 = tw.gather %t, %ids : tensor<4x3xf32>, tensor<2xi32> -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 })";
-  EXPECT_NE(errorOf(gather, {{4, 3}, {2}}).find("has the index 5 into a table of 4 rows"), std::string::npos);
+  EXPECT_NE(errorOf(gather, {{4, 3}, {2}}).find("'tw.gather' op id 0 is 5, wanted 0 <= id < 4"), std::string::npos);
+}
+
+// What the integers of a function lead to is checked like the integers themselves: all of them are 5 here.
+TEST(CompiledFunction, ComputedIndicesAreChecked) {
+  auto gathers = [](const char *ids, const char *type) {
+    return llvm::formatv(
+               R"(func.func @f(%t: tensor<4x3xf32>, %i: tensor<2xi32>) -> tensor<{1}x3xf32> {{
+  %three = tw.constant dense<3> : tensor<2xi32>
+{0}
+  %y = tw.gather %t, %ids : tensor<4x3xf32>, tensor<{1}xi32> -> tensor<{1}x3xf32>
+  return %y : tensor<{1}x3xf32>
+})",
+               ids, type)
+        .str();
+  };
+  Shapes shapes = {{4, 3}, {2}};
+  struct {
+    const char *ids, *type, *said;
+  } cases[] = {
+      {"  %a = tw.cast %i : tensor<2xi32> -> tensor<2xf32>\n"
+       "  %n = tw.neg %a : tensor<2xf32>\n"
+       "  %ids = tw.cast %n : tensor<2xf32> -> tensor<2xi32>",
+       "2", "'tw.gather' op id 0 is -5, wanted 0 <= id < 4"},
+      {"  %ids = tw.concat dim 0 %three, %i : tensor<2xi32>, tensor<2xi32> -> tensor<4xi32>", "4",
+       "'tw.gather' op id 2 is 5, wanted 0 <= id < 4"},
+      {"  %both = tw.concat dim 0 %three, %i : tensor<2xi32>, tensor<2xi32> -> tensor<4xi32>\n"
+       "  %ids = tw.slice %both dim 0 start 3 size 1 : tensor<4xi32> -> tensor<1xi32>",
+       "1", "'tw.gather' op id 0 is 5, wanted 0 <= id < 4"},
+  };
+  for (auto &[ids, type, said] : cases)
+    EXPECT_NE(errorOf(gathers(ids, type).c_str(), shapes).find(said), std::string::npos)
+        << errorOf(gathers(ids, type).c_str(), shapes);
+
+  const char *segments = R"(func.func @f(%q: tensor<1x2x4x8xf32>, %s: tensor<2xi32>) -> tensor<1x2x4x8xf32> {
+  %0 = tw.attention query(%q : tensor<1x2x4x8xf32>) key(%q : tensor<1x2x4x8xf32>) value(%q : tensor<1x2x4x8xf32>) cu_seqlens_q(%s : tensor<2xi32>) cu_seqlens_kv(%s : tensor<2xi32>) {scale = 1.0 : f64} -> tensor<1x2x4x8xf32>
+  return %0 : tensor<1x2x4x8xf32>
+})";
+  EXPECT_NE(errorOf(segments, {{1, 2, 4, 8}, {2}})
+                .find("'tw.attention' op cu_seqlens_q has 5 after 0 at run time, wanted rising numbers up to 4"),
+            std::string::npos);
 }
 
 } // namespace

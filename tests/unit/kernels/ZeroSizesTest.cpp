@@ -209,7 +209,7 @@ TEST(ZeroSizesTable, Refusals) {
   %0 = tw.gather %t, %ids : tensor<Ax4xf32>, tensor<1xi32> -> tensor<1x4xf32>
   return %0 : tensor<1x4xf32>
 })",
-       "has the index 0 into a table of 0 rows",
+       "gathers from a table of type 'tensor<0x4xf32>', which has no rows",
        {{0, 4}, {1}}},
   };
   for (const Case &c : cases)
