@@ -14,6 +14,14 @@ struct ChatTemplate::Program {
   Body body;
 };
 
+std::tm localTime() {
+  const std::time_t now = std::time(nullptr);
+  std::tm fields{};
+  if (!localtime_r(&now, &fields))
+    throw Error(TW_INVALID, "the clock: " + std::to_string(now) + " seconds since 1970 are no date");
+  return fields;
+}
+
 ChatTemplate::ChatTemplate(std::string_view source, const TemplateLimits &limits) {
   if (source.size() > limits.sourceBytes)
     throw Error(TW_EXHAUSTED, "chat template: " + std::to_string(source.size()) + " bytes, at most " +
@@ -28,6 +36,7 @@ ChatTemplate &ChatTemplate::operator=(ChatTemplate &&) noexcept = default;
 std::vector<TextSegment> ChatTemplate::render(const ChatInput &input) const {
   Evaluator evaluator(program->limits);
   Runtime &runtime = evaluator.runtime;
+  runtime.clock = input.clock;
   std::vector<Value> messages;
   for (const ChatMessage &message : input.messages)
     messages.push_back(runtime.dict({{runtime.templateText("role"), runtime.text(Text::ofUser(message.role))},

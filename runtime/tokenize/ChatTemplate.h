@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,11 +20,16 @@ struct ChatMessage {
   std::string content;
 };
 
+/// This moment in the time zone of the process.
+std::tm localTime();
+
 struct ChatInput {
   std::vector<ChatMessage> messages = {};
   bool addGenerationPrompt = true;
   std::string bosToken = {}; ///< text of the begin token, empty if there is none
   std::string eosToken = {};
+  /// The time that `strftime_now` writes; asked once, when a template calls it first. All fields have to be set.
+  std::function<std::tm()> clock = localTime;
 };
 
 /// What one rendering may cost; a template is untrusted input.
@@ -38,8 +45,7 @@ struct TemplateLimits {
 ///
 /// Statements: if, for (with `if`, else, break, continue, the variable loop), set (also of a namespace's attribute, and
 /// as a block), macro, raw, generation. Variables: messages, add_generation_prompt, bos_token, eos_token, tools and
-/// documents (both none). Functions: range, namespace, dict, raise_exception. `strftime_now` is not defined, so that a
-/// prompt does not change from day to day; templates fall back to a fixed date.
+/// documents (both none). Functions: range, namespace, dict, raise_exception, strftime_now.
 ///
 /// Text that comes from a message (role or content) is marked as it enters and stays marked through every operation:
 /// concatenation, slices, strip, split, replace, join, tojson and so on. The result is cut into segments, and only

@@ -8,7 +8,7 @@ namespace tilewright::jinja {
 
 namespace {
 
-constexpr std::string_view kFunctions[] = {"range", "namespace", "dict", "raise_exception"};
+constexpr std::string_view kFunctions[] = {"range", "namespace", "dict", "raise_exception", "strftime_now"};
 constexpr int64_t kLongestRange = 100'000; // as in Jinja's sandbox
 
 } // namespace
@@ -228,6 +228,10 @@ Value Evaluator::callFunction(std::string_view name, const Arguments &arguments)
     runtime.fail(TW_INVALID,
                  "the template refuses: " +
                      toText(runtime, *arguments.bind(runtime, "function 'raise_exception'", {"message"}, 1)[0]).bytes);
+  if (name == "strftime_now") {
+    const Value &format = *arguments.bind(runtime, "function 'strftime_now'", {"format"}, 1)[0];
+    return runtime.text(formatTime(runtime, needText(runtime, format, "the argument of function 'strftime_now'")));
+  }
   // namespace(...) and dict(...): named arguments, or one dict to begin with.
   std::vector<std::pair<Value, Value>> entries;
   if (arguments.positional.size() > 1 || (!arguments.positional.empty() && !arguments.positional[0].dict()))

@@ -137,12 +137,28 @@ Value replace(const Call &call) {
 }
 
 Value tojson(const Call &call) {
-  const auto given = call.bind({"ensure_ascii", "indent"});
-  if (call.flag(given[0]))
-    call.runtime.fail(TW_UNSUPPORTED, call.what + ": ensure_ascii is not supported");
-  const bool oneLine = !given[1] || given[1]->isNone();
-  return call.runtime.text(
-      toJson(call.runtime, call.value, oneLine ? -1 : std::max<int64_t>(call.integer(given[1], 0), 0)));
+  const auto given = call.bind({"ensure_ascii", "indent", "separators", "sort_keys"});
+  JsonStyle style{.ascii = call.flag(given[0]), .sortKeys = call.flag(given[3])};
+  if (given[1] && !given[1]->isNone()) {
+    style.itemSeparator = Text::ofTemplate(",");
+    if (const Text *unit = given[1]->text()) {
+      style.indent = *unit;
+    } else {
+      const int64_t spaces = std::max<int64_t>(call.integer(given[1], 0), 0);
+      if (spaces > 1000)
+        call.runtime.fail(TW_INVALID, call.what + ": indent is " + std::to_string(spaces) + ", wanted at most 1000");
+      style.indent = Text::ofTemplate(std::string(static_cast<size_t>(spaces), ' '));
+    }
+  }
+  if (given[2] && !given[2]->isNone()) {
+    const auto separators = needItems(call.runtime, *given[2], "argument 'separators' of " + call.what);
+    if (separators.size() != 2)
+      call.runtime.fail(TW_INVALID, call.what + ": separators are " + std::to_string(separators.size()) +
+                                        ", wanted 2: between items, and behind a key");
+    style.itemSeparator = needText(call.runtime, separators[0], "a separator of " + call.what);
+    style.keySeparator = needText(call.runtime, separators[1], "a separator of " + call.what);
+  }
+  return call.runtime.text(toJson(call.runtime, call.value, style));
 }
 
 Value reverse(const Call &call) {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// JSON as Python's json.dumps writes it with ensure_ascii off, which is what Transformers' tojson does.
+// JSON as Python's json.dumps writes it, which is what Transformers' tojson does.
 #include "runtime/tokenize/JinjaRuntime.h"
 
+#include "runtime/tokenize/Utf8.h"
+
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 namespace tilewright::jinja {
 
@@ -10,7 +15,7 @@ namespace {
 
 class Writer {
 public:
-  Writer(Runtime &runtime, int64_t indent) : runtime(runtime), indent(indent) {}
+  Writer(Runtime &runtime, const JsonStyle &style) : runtime(runtime), style(style) {}
 
   void write(const Value &value) {
     runtime.charge();
@@ -28,24 +33,44 @@ public:
                                               : formatFloat(*number));
     if (const List *list = value.list())
       return writeItems('[', ']', list->items.size(), [&](size_t i) { write(list->items[i]); });
-    if (const Dict *dict = value.dict())
-      return writeItems('{', '}', dict->entries.size(), [&](size_t i) {
-        writeKey(dict->entries[i].first);
-        out.append(": ");
-        write(dict->entries[i].second);
+    if (const Dict *dict = value.dict()) {
+      const std::vector<const Entry *> entries = entriesOf(*dict);
+      return writeItems('{', '}', entries.size(), [&](size_t i) {
+        writeKey(entries[i]->first);
+        out.append(style.keySeparator);
+        write(entries[i]->second);
       });
+    }
     runtime.fail(TW_INVALID, "filter 'tojson': " + typeWithArticle(value) + " has no JSON form");
   }
 
   Text out;
 
 private:
+  using Entry = std::pair<Value, Value>;
+
+  std::vector<const Entry *> entriesOf(const Dict &dict) {
+    std::vector<const Entry *> entries;
+    for (const Entry &entry : dict.entries)
+      entries.push_back(&entry);
+    if (style.sortKeys) {
+      // Numbers that are not comparable may be keys; a heap's sort stays within its bounds even so.
+      const auto before = [&](const Entry *a, const Entry *b) {
+        runtime.charge();
+        return compare(runtime, "<", a->first, b->first);
+      };
+      std::make_heap(entries.begin(), entries.end(), before);
+      std::sort_heap(entries.begin(), entries.end(), before);
+    }
+    return entries;
+  }
+
   template <typename Item> void writeItems(char open, char close, size_t count, Item item) {
     out.append(std::string_view(&open, 1));
     ++level;
     for (size_t i = 0; i < count; ++i) {
       if (i)
-        out.append(indent < 0 ? ", " : ",");
+        out.append(style.itemSeparator);
       newLine();
       item(i);
     }
@@ -57,10 +82,12 @@ private:
   }
 
   void newLine() {
-    if (indent < 0)
+    if (!style.indent)
       return;
-    runtime.checkBytes(static_cast<size_t>(indent) * level + out.bytes.size());
-    out.append("\n" + std::string(static_cast<size_t>(indent) * level, ' '));
+    runtime.checkBytes(style.indent->bytes.size() * level + out.bytes.size());
+    out.append("\n");
+    for (size_t i = 0; i < level; ++i)
+      out.append(*style.indent);
   }
 
   void writeKey(const Value &key) {
@@ -75,38 +102,46 @@ private:
     runtime.charge(text.bytes.size() / 64);
     out.append("\"");
     size_t copied = 0;
-    for (size_t i = 0; i < text.bytes.size(); ++i) {
-      const char c = text.bytes[i];
-      const auto code = static_cast<unsigned char>(c);
-      if (code >= 0x20 && c != '"' && c != '\\')
+    for (size_t i = 0; i < text.bytes.size();) {
+      const Utf8Unit unit = readUtf8(text.bytes, i);
+      const size_t begin = std::exchange(i, i + unit.length);
+      const std::string escape = unit.state == Utf8State::Valid ? escapeOf(unit.codePoint) : std::string();
+      if (escape.empty())
         continue;
       runtime.charge();
-      static constexpr std::string_view named = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
-      std::string escape = "\\";
-      if (const size_t which = named.find(c); which != std::string_view::npos)
-        escape += letters[which];
-      else
-        escape += std::string("u00") + "0123456789abcdef"[code >> 4] + "0123456789abcdef"[code & 15];
-      out.append(text, copied, i);
-      out.append(text.isUserAt(i) ? Text::ofUser(escape) : Text::ofTemplate(escape));
-      copied = i + 1;
+      out.append(text, copied, begin);
+      out.append(text.isUserAt(begin) ? Text::ofUser(escape) : Text::ofTemplate(escape));
+      copied = i;
     }
     out.append(text, copied, text.bytes.size());
     out.append("\"");
     runtime.checkBytes(out.bytes.size());
   }
 
+  /// What stands for a character in a string; empty: itself.
+  std::string escapeOf(char32_t c) const {
+    static constexpr std::string_view named = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
+    if (const size_t which = c < 0x80 ? named.find(static_cast<char>(c)) : named.npos; which != named.npos)
+      return {'\\', letters[which]};
+    if (c >= 0x20 && (c < 0x7F || !style.ascii))
+      return {};
+    const auto unit = [](char32_t code) {
+      std::array<char, 8> text{};
+      std::snprintf(text.data(), text.size(), "\\u%04x", static_cast<unsigned>(code));
+      return std::string(text.data());
+    };
+    return c < 0x10000 ? unit(c) : unit(0xD7C0 + (c >> 10)) + unit(0xDC00 + (c & 0x3FF));
+  }
+
   Runtime &runtime;
-  int64_t indent;
+  const JsonStyle &style;
   size_t level = 0;
 };
 
 } // namespace
 
-Text toJson(Runtime &runtime, const Value &value, int64_t indent) {
-  if (indent > 1000)
-    runtime.fail(TW_INVALID, "filter 'tojson': indent is " + std::to_string(indent) + ", wanted at most 1000");
-  Writer writer(runtime, indent);
+Text toJson(Runtime &runtime, const Value &value, const JsonStyle &style) {
+  Writer writer(runtime, style);
   writer.write(value);
   return std::move(writer.out);
 }

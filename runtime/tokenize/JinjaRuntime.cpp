@@ -25,6 +25,12 @@ void Runtime::checkBytes(size_t bytes) const {
                            std::to_string(limits.outputBytes) + " are allowed");
 }
 
+const std::tm &Runtime::now() {
+  if (!time)
+    time = clock();
+  return *time;
+}
+
 Value Runtime::text(Text text) {
   checkBytes(text.bytes.size());
   charge(1 + text.bytes.size() / 64);

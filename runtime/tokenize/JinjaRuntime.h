@@ -6,7 +6,10 @@
 #include "runtime/tokenize/ChatTemplate.h"
 #include "runtime/tokenize/JinjaValue.h"
 
+#include <ctime>
+#include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +23,7 @@ public:
   explicit Runtime(const TemplateLimits &limits) : limits(limits) {}
 
   uint32_t line = 0; ///< of the construct being evaluated
+  std::function<std::tm()> clock;
 
   [[noreturn]] void fail(tw_status_code code, const std::string &message) const;
   [[noreturn]] void failUndefined(const Undefined &value) const;
@@ -33,11 +37,14 @@ public:
   Value dict(std::vector<std::pair<Value, Value>> entries);
   /// Throws EXHAUSTED unless a string may have this many bytes: asked before one is made.
   void checkBytes(size_t bytes) const;
+  /// What `clock` said when it was asked first: one rendering has one time.
+  const std::tm &now();
 
   const TemplateLimits limits;
 
 private:
   uint64_t spent = 0;
+  std::optional<std::tm> time;
 };
 
 /// Counts one level of evaluation while it lives. Throws EXHAUSTED at twice the limit of nesting: statements and
@@ -87,8 +94,20 @@ bool applyTest(Runtime &runtime, std::string_view name, const Value &value, cons
 Value callMethod(Runtime &runtime, const Value &value, std::string_view name, const Arguments &arguments);
 /// Whether Python's type of this value has a method of that name, so that `value.name` is not an entry.
 bool hasMethod(const Value &value, std::string_view name);
-/// JSON as Python's json.dumps with ensure_ascii off writes it; `indent` < 0: on one line.
-Text toJson(Runtime &runtime, const Value &value, int64_t indent);
+/// Python's datetime.strftime of the rendering's time, which has no zone, in the C locale. Throws UNSUPPORTED
+/// for other directives than those of C and glibc that name a part of a date or a time.
+Text formatTime(Runtime &runtime, const Text &format);
+
+/// The arguments of json.dumps that Transformers' `tojson` passes on.
+struct JsonStyle {
+  bool ascii = false;
+  bool sortKeys = false;
+  std::optional<Text> indent = std::nullopt; ///< of one level; none: all on one line
+  Text itemSeparator = Text::ofTemplate(", ");
+  Text keySeparator = Text::ofTemplate(": ");
+};
+/// JSON as Python's json.dumps writes it.
+Text toJson(Runtime &runtime, const Value &value, const JsonStyle &style);
 
 /// Changes of case. Throws UNSUPPORTED for letters outside ASCII.
 enum class Case { Upper, Lower, Capital, Title };

@@ -10,7 +10,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
 #include <fstream>
 #include <map>
 
@@ -40,6 +44,23 @@ const Tokenizer &tokenizerOf(tw_model *model) {
 
 std::string tokenText(const Tokenizer &tokenizer, int32_t id) { return id < 0 ? "" : tokenizer.tokenText(id); }
 
+/// What a chat template's `strftime_now` writes: the time in TILEWRIGHT_NOW, so that a prompt can be repeated, or now.
+std::tm templateTime() {
+  const char *text = std::getenv("TILEWRIGHT_NOW");
+  if (!text)
+    return localTime();
+  constexpr std::time_t endOfYears = 253402300800; // 10000-01-01
+  const char *end = text + std::strlen(text);
+  std::time_t seconds = 0;
+  std::tm fields{};
+  const auto [read, error] = std::from_chars(text, end, seconds);
+  if (error != std::errc() || read != end || seconds < 0 || seconds >= endOfYears || !gmtime_r(&seconds, &fields))
+    throw Failure(BadInput, "TILEWRIGHT_NOW is '" + std::string(text) +
+                                "', wanted the seconds from 1970-01-01 00:00 UTC to the time that the chat template "
+                                "sees, before the year 10000");
+  return fields;
+}
+
 /// Given ids, or the prompt's: plain text may name special tokens; under --chat the model's template does, the user's
 /// text not.
 std::vector<int32_t> promptIds(const GenerateCommand &options, tw_model *model) {
@@ -62,6 +83,7 @@ std::vector<int32_t> promptIds(const GenerateCommand &options, tw_model *model) 
   input.messages.push_back({"user", options.prompt});
   input.bosToken = tokenText(tokenizer, tokenizer.bosId());
   input.eosToken = tokenText(tokenizer, tokenizer.eosId());
+  input.clock = templateTime;
   std::vector<TextSegment> segments = ChatTemplate(tokenizer.chatTemplate()).render(input);
   return tokenizer.encode(segments, EncodeOptions{.addBegin = true});
 }
@@ -193,7 +215,10 @@ void addGenerate(CLI::App &app) {
   command->add_option("--stop-id", options->stopIds, "A further token that ends the text; may be given several times")
       ->check(isNoId);
   command->add_option("--system", options->system, "With --chat: the system message");
-  command->add_flag("--chat", options->chat, "Use the model's own chat template");
+  command->add_flag(
+      "--chat", options->chat,
+      "Use the model's own chat template; where it names the date, that is today's, or TILEWRIGHT_NOW's (in "
+      "seconds since 1970, UTC)");
   command->add_option("--max-tokens", options->maxTokens, "New tokens at most; 0 prints the prompt")
       ->capture_default_str();
   command

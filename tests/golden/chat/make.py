@@ -3,18 +3,35 @@
 """Renders the chat templates and snippets of this folder with the real Jinja and writes `expected.json`.
 
 Needs the PyPI package `jinja2` (made with 3.1.6). The environment is Transformers' (utils/chat_template_utils.py):
-sandboxed, trim_blocks and lstrip_blocks on, loop controls, tojson without HTML escapes, raise_exception. An output of
-null means that Jinja fails. `smollm2.jinja` is the `tokenizer.chat_template` of SmolLM2-135M-Instruct (Apache-2.0); the
+sandboxed, trim_blocks and lstrip_blocks on, loop controls, the tag `generation`, tojson without HTML escapes,
+raise_exception, strftime_now (here of a fixed time). An output of null means that Jinja fails. `smollm2.jinja` is the `tokenizer.chat_template` of SmolLM2-135M-Instruct (Apache-2.0); the
 others were written for this test with the constructs of the families they are named after.
 """
+import datetime
 import json
 import pathlib
 
 from jinja2.exceptions import TemplateError
-from jinja2.ext import loopcontrols
+from jinja2.ext import Extension, loopcontrols
+from jinja2.nodes import CallBlock
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 HERE = pathlib.Path(__file__).resolve().parent
+TIME = 1772874303  # 2026-03-07 09:05:03
+
+
+class Generation(Extension):
+    """Transformers' AssistantTracker without the tracking."""
+
+    tags = {"generation"}
+
+    def parse(self, parser):
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(["name:endgeneration"], drop_needle=True)
+        return CallBlock(self.call_method("_call"), [], [], body).set_lineno(line)
+
+    def _call(self, caller):
+        return caller()
 
 
 def environment():
@@ -24,9 +41,13 @@ def environment():
     def tojson(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
         return json.dumps(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
-    env = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols])
+    def strftime_now(format):
+        return datetime.datetime.fromtimestamp(TIME, datetime.timezone.utc).replace(tzinfo=None).strftime(format)
+
+    env = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols])
     env.filters["tojson"] = tojson
     env.globals["raise_exception"] = raise_exception
+    env.globals["strftime_now"] = strftime_now
     return env
 
 
@@ -72,13 +93,17 @@ SNIPPETS = [
     "{% set a, b = 1, 2 %}{{ a }}{{ b }}", "{% set x %}block {{ 1 + 1 }}{% endset %}[{{ x }}] {{ x | length }}", "{% set t = 1, 2 %}{{ t | length }}", "{% set ns = namespace({'a': 1}, b=2) %}{{ ns.a }}{{ ns.b }}", "{% set i = 9 %}{% for i in [1] %}{{ i }}{% endfor %}{{ i }}", "{% for i in range(200001) %}{% endfor %}",
     # conditions
     "{% if messages %}a{% elif true %}b{% else %}c{% endif %}", "{% if '' %}a{% elif 0 %}b{% elif [] %}c{% elif 0.0 %}d{% elif none %}e{% else %}f{% endif %}", "{% if not (messages | length == 4 and true) %}a{% else %}b{% endif %}",
+    "a{% generation %}b{{ 1 }}{% endgeneration %}c", "{% for m in messages %}{% generation %}\n{{ m.role }}\n{% endgeneration %}\n{% endfor %}", "{% generation %}x",
+    # time
+    "{{ strftime_now is defined }} {{ strftime_now is callable }} {{ strftime_now('%Y-%m-%d') }} {{ strftime_now(format='%d %b %Y') }} {{ strftime_now('') }}|{{ strftime_now('\u00e9 %% %%d') }}", "{{ strftime_now('%a %A %b %B %c %C %d %D %e %F %g %G %h %H %I %j %k %l %m %M %n %p %P %r %R %S %t %T %u %U %V %w %W %x %X %y %Y %z %Z %%') }}",
+    "{{ strftime_now('%-d %_d %0e %^a %#p %-I %-j') }} {{ strftime_now('%B %d, %Y') | upper }}", "{{ strftime_now('100%') }} {{ strftime_now('%Y %-') }}", "{{ strftime_now() }}", "{{ strftime_now(1) }}",
     # macros
     "{% macro f(a, b='x', c=none) %}<{{ a }}{{ b }}{{ c }}>{% endmacro %}{{ f(1) }}{{ f(1, 2) }}{{ f(1, c=3) }}{{ f(a=1, b=2) }}{{ f() }}", "{% macro f(a) %}{{ a }}{% endmacro %}{{ f(1, 2) }}", "{% macro f(a) %}{{ a }}{% endmacro %}{{ f(b=2) }}", "{% set g = 'G' %}{% macro f() %}{{ g }}{{ h }}{% endmacro %}{% for h in [1] %}{{ f() }}{% endfor %}", "{% macro f(n) %}{{ n }}{% if n > 0 %}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(5) }}", "{% macro f(x) %}{{ x | upper }}{% endmacro %}{{ f('a') + f('b') | trim }}",
     "{% macro f() %}{{ loop.index }}{% endmacro %}{% for i in [1] %}{{ f() }}{% endfor %}",
     # filters
     "[{{ '  a b \n' | trim }}] [{{ 'xxaxx' | trim('x') }}] [{{ '\u00a0\u2003a\u3000' | trim }}] [{{ 5 | trim }}]", "{{ 'héllo' | length }} {{ [1, 2] | count }} {{ {'a': 1} | length }}", "{{ 5 | length }}", "{{ 'aBc' | upper }} {{ 'aBc' | lower }} {{ 'aBC dE' | capitalize }} {{ 1 | upper }}", "{{ nothing | default }}| {{ '' | default('x') }}| {{ '' | default('x', true) }} {{ nothing | d('y') }} {{ none | default('z') }} {{ none | default('z', boolean=true) }}",
     "{{ ['a', 1, none] | join('-') }} {{ messages | join(', ', attribute='role') }} {{ 'abc' | join('.') }} {{ [] | join }}|{{ messages | map(attribute='role') | join('+') }}", "{{ [1, 2] | first }} {{ [1, 2] | last }} {{ 'abc' | first }} {{ [] | first }}|{{ 'é!' | last }}", "{{ 'abc' | list | tojson }} {{ (1, 2) | list | tojson }} {{ {'a': 1} | list | tojson }}", "{{ 12 | string + 'x' }} {{ ' 12 ' | int + 1 }} {{ 'x' | int }} {{ 'x' | int(7) }} {{ 3.9 | int }} {{ true | int }}",
-    "{{ 'banana' | replace('a', 'o') }} {{ 'banana' | replace('an', '', 1) }} {{ 'ab' | replace('', '-') }}", "{{ 'a\"b\\\\c\n\t\u0001\u00e9\u2028<&>' | tojson }} {{ 1.5 | tojson }} {{ none | tojson }} {{ true | tojson }}", "{{ {'a': [1, {'b': 2}], 'c': {}, 'd': []} | tojson(indent=2) }}", "{{ [1, [2]] | tojson(indent=0) }} {{ {1: 2, true: 3, none: 4} | tojson }}", "{{ messages | tojson(ensure_ascii=False) }}", "{{ messages[1] | tojson(indent=4) }}", "{{ nothing | tojson }}",
+    "{{ 'banana' | replace('a', 'o') }} {{ 'banana' | replace('an', '', 1) }} {{ 'ab' | replace('', '-') }}", "{{ 'a\"b\\\\c\n\t\u0001\u00e9\u2028<&>' | tojson }} {{ 1.5 | tojson }} {{ none | tojson }} {{ true | tojson }}", "{{ {'a': [1, {'b': 2}], 'c': {}, 'd': []} | tojson(indent=2) }}", "{{ [1, [2]] | tojson(indent=0) }} {{ {1: 2, true: 3, none: 4} | tojson }}", "{{ messages | tojson(ensure_ascii=False) }}", "{{ 'a\u007f\u00e9\u65e5\U0001F642\ud7ff\ue000\"' | tojson(ensure_ascii=true) }} {{ {'\u00e9': 1} | tojson(true) }}", "{{ {'b': [1, 2], 'a': {'d': 1, 'c': 2}} | tojson(separators=(',', ':')) }} {{ {'b': 1, 'a': [2, 3]} | tojson(indent=2, separators=['; ', ' = '], sort_keys=true) }}", "{{ {'b': 1, 'a': 2, 'B': {'z': 1, 'y': 2}} | tojson(sort_keys=true) }} {{ {2: 'a', 1.5: 'b', true: 'c'} | tojson(sort_keys=true) }}", "{{ {'b': 1, 2: 2} | tojson(sort_keys=true) }}", "{{ [1, {'a': 2}] | tojson(indent='\t') }} {{ [1] | tojson(indent=-1) }} {{ [1] | tojson(false, none, none, false) }}", "{{ [1] | tojson(separators=[',']) }}", "{{ messages[1] | tojson(indent=4) }}", "{{ nothing | tojson }}",
     "{{ [3, 1, 2] | sort | tojson }} {{ ['b', 'A', 'c'] | sort | tojson }} {{ ['b', 'A'] | sort(case_sensitive=true) | tojson }} {{ [1, 3, 2] | sort(reverse=true) | tojson }} {{ messages | sort(attribute='role') | map(attribute='role') | join(',') }}", "{{ [1, 2, 1, 'a', 'A'] | unique | list | tojson }}", "{{ [1, 2, 3] | reverse | list | tojson }} {{ 'abc' | reverse }}", "{{ {'b': 1, 'a': 2} | dictsort | tojson }} {{ {'b': 1} | items | list | tojson }}",
     "{{ messages | selectattr('role', 'equalto', 'user') | list | length }} {{ messages | rejectattr('role', '==', 'user') | map(attribute='role') | list | tojson }} {{ messages | selectattr('role', 'in', ['system']) | list | length }} {{ messages | selectattr('nothing') | list | length }} {{ messages | selectattr('nothing', 'defined') | list | length }}", "{{ [1, 2, 3, 4] | select('even') | list | tojson }} {{ [0, 1, ''] | select | list | tojson }} {{ [1, 2] | reject('odd') | list | tojson }} {{ [1, 5] | select('gt', 3) | list | tojson }}",
     "{{ ['a', 'b'] | map('upper') | list | tojson }} {{ ['a b', 'c'] | map('replace', 'a', 'x') | join('|') }} {{ [{'x': {'y': 1}}, {}] | map(attribute='x', default='-') | list | length }} {{ [{'x': {'y': 1}}] | map(attribute='x.y') | list | tojson }}", "{{ 'a\nb\n\nc' | indent }} {{ 'a\nb' | indent(2, true) }} {{ 'a\n\nb' | indent(1, blank=true) }} {{ 'a\nb' | indent('> ') }}", "{{ '<b>' | safe }} {{ -3 | abs }} {{ [1, 3, 2] | max }} {{ [1, 3, 2] | min }} {{ [] | max }}|", "{{ 'a' | nosuchfilter }}", "{{ 'a' is nosuchtest }}", "{{ 'a' | upper | lower | length + 1 }}", "{{ 'x' | upper() }}",
@@ -110,7 +135,7 @@ def main():
                 chats.append({"template": path.name, "messages": messages, "prompt": prompt, "output": render(env, path.read_text(), messages, prompt)})
     snippets = [{"template": s, "output": render(env, s, CONVERSATIONS[1], True)} for s in SNIPPETS]
     with open(HERE / "expected.json", "w") as out:
-        out.write('{\n"messages": ' + json.dumps(CONVERSATIONS[1]) + ',\n"chats": [\n')
+        out.write('{\n"time": ' + str(TIME) + ',\n"messages": ' + json.dumps(CONVERSATIONS[1]) + ',\n"chats": [\n')
         out.write(",\n".join(json.dumps(c) for c in chats) + '\n],\n"snippets": [\n')
         out.write(",\n".join(json.dumps(s) for s in snippets) + "\n]\n}\n")
 

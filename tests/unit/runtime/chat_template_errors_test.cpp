@@ -69,7 +69,8 @@ TEST(ChatTemplateErrors, Unsupported) {
   refused("{{ messages[0].content.isalpha() }}", "method 'isalpha' of characters outside ASCII is not supported");
   refused("{{ 'a'.strip(characters='x') }}", "method 'strip' has no argument 'characters'");
   refused("{{ {[]: 1} }}", "a dict key of type list is not supported");
-  refused("{{ 1 | tojson(ensure_ascii=true) }}", "filter 'tojson': ensure_ascii is not supported");
+  refused("{{ strftime_now('%Y %-Q') }}", "function 'strftime_now': the directive '%-Q' is not supported");
+  refused("{{ strftime_now('%f') }}", "function 'strftime_now': the directive '%f' is not supported");
   refused("{{ dict([]) }}", "function 'dict' takes named arguments or one dict");
   refused("{% for i in [1] %}{{ loop.nosuch(1) }}{% endfor %}", "loop.nosuch cannot be called");
   refused("{% for i in [1] %}{{ loop.changed([]) }}{% endfor %}", "loop.changed of a list is not supported");
@@ -112,7 +113,8 @@ TEST(ChatTemplateErrors, WrongAtRunTime) {
   refused("{{ raise_exception('Only user turns') }}", "the template refuses: Only user turns");
   refused("{{ nothing.x }}", "'nothing' is undefined");
   refused("{{ messages[7].role }}", "'entry 7' is undefined");
-  refused("{{ strftime_now('%d') }}", "'strftime_now' is undefined");
+  refused("{{ strftime_now() }}", "function 'strftime_now' lacks its argument 'format'");
+  refused("{{ strftime_now(1) }}", "the argument of function 'strftime_now' is an int, wanted a str");
   refused("{{ 1 + 'a' }}", "cannot compute int + str");
   refused("{{ nothing + 'a' }}", "'nothing' is undefined");
   refused("{{ 1 // 0 }}", "division by zero");
@@ -139,6 +141,12 @@ TEST(ChatTemplateErrors, WrongAtRunTime) {
   refused("{{ [] | items }}", "filter 'items' wants a dict, got a list");
   refused("{{ nothing | tojson }}", "filter 'tojson': undefined has no JSON form");
   refused("{{ [] | tojson(indent=1001) }}", "filter 'tojson': indent is 1001, wanted at most 1000");
+  refused("{{ [] | tojson(separators=[',']) }}",
+          "filter 'tojson': separators are 1, wanted 2: between items, and behind a key");
+  refused("{{ [] | tojson(separators=5) }}",
+          "argument 'separators' of filter 'tojson' is an int, wanted a list, dict or str");
+  refused("{{ [] | tojson(separators=(1, 2)) }}", "a separator of filter 'tojson' is an int, wanted a str");
+  refused("{{ {'b': 1, 2: 2} | tojson(sort_keys=true) }}", "cannot compute int < str");
   refused("{{ [] | selectattr }}", "filter 'selectattr' lacks the attribute's name");
   refused("{{ 'a' is odd }}", "an operand of test 'odd' is a str, wanted an int");
   refused("{{ 1 is divisibleby 0 }}", "test 'divisibleby' got 0");

@@ -20,8 +20,13 @@ std::string readText(const std::string &path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-ChatInput inputOf(const nlohmann::json &messages, bool prompt) {
+ChatInput inputOf(const nlohmann::json &expected, const nlohmann::json &messages, bool prompt) {
   ChatInput input{.messages = {}, .addGenerationPrompt = prompt, .bosToken = "<s>", .eosToken = "</s>"};
+  input.clock = [time = expected["time"].get<std::time_t>()] {
+    std::tm fields{};
+    gmtime_r(&time, &fields);
+    return fields;
+  };
   for (const auto &message : messages)
     input.messages.push_back({message["role"], message["content"]});
   return input;
@@ -63,7 +68,7 @@ TEST(ChatTemplate, ChatsEqualJinja) {
   for (const auto &chat : expected["chats"]) {
     const auto source = readText("golden/chat/" + chat["template"].get<std::string>());
     std::string error;
-    const auto output = render(source, inputOf(chat["messages"], chat["prompt"]), &error);
+    const auto output = render(source, inputOf(expected, chat["messages"], chat["prompt"]), &error);
     EXPECT_EQ(output, outputOf(chat)) << chat["template"] << " " << chat["messages"].dump() << "\n" << error;
     rendered += output.has_value();
   }
@@ -75,7 +80,7 @@ TEST(ChatTemplate, SnippetsEqualJinja) {
   ASSERT_GT(expected["snippets"].size(), 200u);
   for (const auto &snippet : expected["snippets"]) {
     std::string error;
-    EXPECT_EQ(render(snippet["template"], inputOf(expected["messages"], true), &error), outputOf(snippet))
+    EXPECT_EQ(render(snippet["template"], inputOf(expected, expected["messages"], true), &error), outputOf(snippet))
         << snippet["template"].dump() << "\n"
         << error;
   }
@@ -136,6 +141,10 @@ TEST(ChatTemplate, MarkFollowsTheUsersBytes) {
                                     "c | safe",
                                     "('x' ~ c).lstrip('x')",
                                     "('x' ~ c ~ 'yz')[1:-1]",
+                                    "c | tojson(ensure_ascii=true)",
+                                    "[1, 2] | tojson(separators=(c, ''))",
+                                    "[1, 2] | tojson(indent=c)",
+                                    "strftime_now('%Y' ~ c)",
                                     "dict(a=c).a"};
   for (const std::string &operation : operations)
     sources.push_back("{% set c = messages[0].content %}{{ " + operation + " }}");
@@ -156,7 +165,8 @@ TEST(ChatTemplate, MarkFollowsTheUsersBytes) {
       }
       // Marked text is the letter, or a role, which messages bring as well.
       std::string rest = segment.text;
-      for (const std::string &part : {letter, std::string("user"), std::string("assistant"), std::string("Assistant")})
+      for (const std::string &part :
+           {letter, std::string("\\u0416"), std::string("user"), std::string("assistant"), std::string("Assistant")})
         for (size_t at; (at = rest.find(part)) != std::string::npos; ++marked)
           rest.erase(at, part.size());
       EXPECT_EQ(rest, "") << source;
@@ -182,6 +192,29 @@ TEST(ChatTemplate, MessagesCannotBringControlTokens) {
       EXPECT_EQ(count(ids, start), 3) << role << " " << content;
       EXPECT_EQ(count(ids, end), 2) << role << " " << content;
     }
+}
+
+// One rendering has one time, and asks for it only if its template does.
+TEST(ChatTemplate, ClockIsAskedOnce) {
+  int asked = 0;
+  const auto clock = [&asked] {
+    ++asked;
+    std::tm fields{};
+    fields.tm_sec = asked;
+    return fields;
+  };
+  EXPECT_EQ(joined(ChatTemplate("{{ strftime_now('%S') }}{{ strftime_now('-%S') }}").render({.clock = clock})),
+            "01-01");
+  EXPECT_EQ(joined(ChatTemplate("{{ strftime_now is defined }}").render({.clock = clock})), "True");
+  EXPECT_EQ(asked, 1);
+  // Without a clock of its own it is today; the day may change between the two.
+  const auto today = [] {
+    const std::tm now = localTime();
+    return std::to_string(now.tm_year + 1900) + "-" + std::to_string(now.tm_mon + 1) + "-" +
+           std::to_string(now.tm_mday);
+  };
+  const std::string before = today(), written = joined(ChatTemplate("{{ strftime_now('%Y-%-m-%-d') }}").render({}));
+  EXPECT_TRUE(written == before || written == today()) << written;
 }
 
 TEST(ChatTemplate, SharedBetweenRenderings) {
