@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `tilewright export`: the weights of a graph as a safetensors file.
 #include "tools/driver/Commands.h"
+#include "tools/driver/QuantizeGraph.h"
 #include "tools/driver/Session.h"
 
 #include "backends/reference/Weights.h"
@@ -64,10 +65,17 @@ Problem appendAs(const llvm::fltSemantics &semantics, ArrayRef<float> numbers, s
   return std::nullopt;
 }
 
+/// A weight, and the numbers of its rows where it has any.
+struct Stored {
+  std::function<WeightBytes()> bytes, rowScales;
+};
+
 /// Decodes the bytes of a weight piece by piece. They stand in the order of the source: what a graph notes about
 /// another order of rows is undone by leaving it.
-Problem decode(StorageType storage, int64_t elements, ArrayRef<uint8_t> stored, const llvm::fltSemantics &semantics,
-               const TensorSource::Sink &sink) {
+Problem decode(RankedTensorType type, ArrayRef<uint8_t> stored, ArrayRef<uint8_t> rowScales,
+               const llvm::fltSemantics &semantics, const TensorSource::Sink &sink) {
+  const auto storage = cast<StorageType>(type.getElementType());
+  const int64_t elements = type.getNumElements();
   constexpr int64_t blocksAtOnce = 4096;
   const int64_t pieceBytes = blocksAtOnce * storage.getBlockBytes();
   std::vector<float> numbers(blocksAtOnce * storage.getBlockElements());
@@ -76,6 +84,13 @@ Problem decode(StorageType storage, int64_t elements, ArrayRef<uint8_t> stored, 
     const auto piece = MutableArrayRef(numbers).take_front(elements - done);
     decodeBlocks(storage, stored.take_front(pieceBytes), piece);
     stored = stored.drop_front(std::min<size_t>(pieceBytes, stored.size()));
+    if (!rowScales.empty())
+      for (auto [index, number] : llvm::enumerate(piece)) {
+        float scale = 0;
+        const int64_t row = (done + static_cast<int64_t>(index)) / type.getShape().back();
+        std::memcpy(&scale, &rowScales[row * sizeof(float)], sizeof(float));
+        number *= scale;
+      }
     if (Problem problem = appendAs(semantics, piece, out))
       return problem;
     sink(out.data(), out.size());
@@ -83,12 +98,36 @@ Problem decode(StorageType storage, int64_t elements, ArrayRef<uint8_t> stored, 
   return std::nullopt;
 }
 
-/// `dtype`: f32, f16, bf16, or empty for the weight's own where safetensors has it, else f32.
-llvm::Expected<TensorSource> sourceOf(ml_program::GlobalOp global, const std::function<WeightBytes()> &stored,
-                                      StringRef dtype) {
-  auto type = cast<RankedTensorType>(global.getType());
+std::string nameOf(ml_program::GlobalOp global) {
   auto name = global->getAttrOfType<StringAttr>("tw.weight_name");
-  TensorSource tensor{(name ? name.getValue() : global.getSymName()).str(), "", {}, nullptr};
+  return (name ? name.getValue() : global.getSymName()).str();
+}
+
+size_t indexOf(ml_program::GlobalOp global) {
+  return static_cast<size_t>(global->getAttrOfType<IntegerAttr>("tw.weight_index").getInt());
+}
+
+/// The weights that hold the numbers of other weights' rows, by the names of these: they are part of what is written
+/// under those names.
+llvm::StringMap<ml_program::GlobalOp> findRowScales(ModuleOp module) {
+  llvm::StringMap<ml_program::GlobalOp> byName, scales;
+  for (auto global : module.getOps<ml_program::GlobalOp>())
+    byName[nameOf(global)] = global;
+  for (auto &entry : byName) {
+    auto type = cast<RankedTensorType>(entry.second.getType());
+    auto storage = dyn_cast<StorageType>(type.getElementType());
+    ml_program::GlobalOp scale = byName.lookup((entry.getKey() + kRowScaleSuffix).str());
+    if (storage && scale && storage.getRowEncoding() == RowEncoding::ScaledRows && type.getRank() == 2 &&
+        scale.getType() == RankedTensorType::get(type.getShape().take_front(), Float32Type::get(module.getContext())))
+      scales[entry.getKey()] = scale;
+  }
+  return scales;
+}
+
+/// `dtype`: f32, f16, bf16, or empty for the weight's own where safetensors has it, else f32.
+llvm::Expected<TensorSource> sourceOf(ml_program::GlobalOp global, const Stored &stored, StringRef dtype) {
+  auto type = cast<RankedTensorType>(global.getType());
+  TensorSource tensor{nameOf(global), "", {}, nullptr};
   tensor.shape.assign(type.getShape().begin(), type.getShape().end());
   const Type element = type.getElementType();
   const StringRef own = dtypeOf(element);
@@ -96,7 +135,7 @@ llvm::Expected<TensorSource> sourceOf(ml_program::GlobalOp global, const std::fu
   if (!own.empty() && (dtype.empty() || !storage || dtype.equals_insensitive(own))) {
     tensor.dtype = own.str();
     tensor.write = [stored](const TensorSource::Sink &sink) {
-      const WeightBytes bytes = stored();
+      const WeightBytes bytes = stored.bytes();
       sink(bytes.data(), bytes.size());
       return Problem();
     };
@@ -108,8 +147,9 @@ llvm::Expected<TensorSource> sourceOf(ml_program::GlobalOp global, const std::fu
                                         : dtype == "bf16" ? llvm::APFloat::BFloat()
                                                           : llvm::APFloat::IEEEsingle();
   tensor.dtype = dtype.empty() ? "F32" : dtype.upper();
-  tensor.write = [storage, stored, elements = type.getNumElements(), &semantics](const TensorSource::Sink &sink) {
-    return decode(storage, elements, stored(), semantics, sink);
+  tensor.write = [type, stored, &semantics](const TensorSource::Sink &sink) {
+    return decode(type, stored.bytes(), stored.rowScales ? stored.rowScales() : WeightBytes(ArrayRef<uint8_t>()),
+                  semantics, sink);
   };
   return tensor;
 }
@@ -145,18 +185,29 @@ int exportWeights(const ExportOptions &options) {
   if (isSourceOf(options.output, session.graph(), options.weightsDir))
     return report(llvm::createStringError(options.output + ": is what the weights are read from; name another file"),
                   BadInput);
+  const WeightSource &weights = session.graph().weights();
+  const llvm::StringMap<ml_program::GlobalOp> rowScales = findRowScales(module);
+  llvm::StringSet<> parts;
+  for (const auto &entry : rowScales)
+    parts.insert(nameOf(entry.second));
+  const auto bytesOf = [&weights](ml_program::GlobalOp global) {
+    return [&weights, index = indexOf(global)] { return weights.bytes(index); };
+  };
   std::vector<TensorSource> tensors;
   for (auto global : module.getOps<ml_program::GlobalOp>()) {
-    const size_t index = static_cast<size_t>(global->getAttrOfType<IntegerAttr>("tw.weight_index").getInt());
-    const WeightSource &weights = session.graph().weights();
+    const size_t index = indexOf(global);
     if (llvm::Error error = weights.checkHash(session.graph().graph(), index))
       return report(std::move(error), BadInput);
     // A graph file's check knows the size of builtin types alone.
     if (isa<StorageType>(cast<RankedTensorType>(global.getType()).getElementType()))
       if (auto weight = reference::Weight::make(global, weights.bytes(index)); !weight)
         return report(weight.takeError(), BadInput);
-    llvm::Expected<TensorSource> tensor =
-        sourceOf(global, [&weights, index] { return weights.bytes(index); }, options.dtype);
+    if (parts.contains(nameOf(global)))
+      continue;
+    Stored stored{bytesOf(global), nullptr};
+    if (ml_program::GlobalOp scale = rowScales.lookup(nameOf(global)))
+      stored.rowScales = bytesOf(scale);
+    llvm::Expected<TensorSource> tensor = sourceOf(global, stored, options.dtype);
     if (!tensor)
       return report(tensor.takeError(), Unsupported);
     tensors.push_back(std::move(*tensor));

@@ -35,7 +35,6 @@ namespace {
 
 /// Where weights begin in their file, as in GGUF files that ask for nothing else.
 constexpr uint64_t kAlignment = 32;
-constexpr llvm::StringLiteral kScaleSuffix = ".scale";
 
 class Quantizer {
 public:
@@ -277,7 +276,7 @@ void Quantizer::addScales() {
     for (uint32_t argument : arguments)
       if (classOf(slotOf(i, argument)).isChosen) {
         const uint32_t scale =
-            addValue(i, scaleType(typeOf(i, argument)), function->values[argument]->name + kScaleSuffix.str());
+            addValue(i, scaleType(typeOf(i, argument)), function->values[argument]->name + kRowScaleSuffix.str());
         functions[i].scaleOf[argument] = scale;
         function->arguments.push_back(scale);
       }
@@ -289,7 +288,7 @@ void Quantizer::addScales() {
     if (classOf(i).isChosen) {
       const graph::WeightT &weight = *graph.weights[i];
       auto scale = std::make_unique<graph::WeightT>();
-      scale->name = weight.name + kScaleSuffix.str();
+      scale->name = weight.name + kRowScaleSuffix.str();
       scale->type = std::make_unique<graph::TensorTypeT>(scaleType(*weight.type));
       if (weight.row_permutation)
         scale->row_permutation = std::make_unique<graph::RowPermutationT>(*weight.row_permutation);
@@ -311,7 +310,7 @@ void Quantizer::rewriteBody(size_t function, Body &body) {
       scale->results = {value};
       for (const auto &attr : scale->attrs)
         if (attr->name == "name")
-          attr->value.AsStringAttr()->value += kScaleSuffix;
+          attr->value.AsStringAttr()->value += kRowScaleSuffix;
       out.push_back(std::move(op));
       out.push_back(std::move(scale));
       continue;

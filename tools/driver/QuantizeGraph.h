@@ -17,6 +17,9 @@ class Progress;
 
 namespace tilewright::driver {
 
+/// Behind a weight's name, that of the f32 numbers by which its rows are to be multiplied (RowEncoding::ScaledRows).
+constexpr llvm::StringLiteral kRowScaleSuffix = ".scale";
+
 struct QuantizeRules {
   StorageType type;        ///< what weights become
   bool keepTables = false; ///< tables that ids look rows up in keep their type, also where they are the head too

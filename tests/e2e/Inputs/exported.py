@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares an exported safetensors file with the GGUF file it came from, tensor by tensor and bit by bit.
 
-exported.py MODEL.gguf EXPORTED.safetensors keep|f32|f16|bf16 GOLDEN
+exported.py MODEL.gguf EXPORTED.safetensors keep|f32|f16|bf16 GOLDEN [int8]
 
-The GGUF file is read and its blocks are decoded here, by their description; "keep" wants floats as they are, all else in f32.
+The GGUF file is read and its blocks are decoded here, by their description; "keep" wants floats as they are, all else in f32. With "int8"
+each row of a matrix may be such numbers as signed bytes with one number of the row make, the nearest ones to the file's.
 """
 import math
 import os
@@ -12,7 +13,8 @@ import sys
 
 from gguf_file import BF16, F16, F32, GgufFile
 
-source, exported, dtype, golden = sys.argv[1:]
+source, exported, dtype, golden = sys.argv[1:5]
+rounded = sys.argv[5:] == ["int8"]
 sys.path.insert(0, golden)
 from fill import Case  # noqa: E402
 
@@ -55,6 +57,11 @@ def packed(values, name):
     return b"".join(struct.pack("<H", (x + 0x7FFF + (x >> 16 & 1)) >> 16) for x in bits)
 
 
+def are_scaled_bytes(found, wanted):
+    largest = max(map(abs, wanted))
+    return all(abs(a - b) <= largest / 253 for a, b in zip(found, wanted)) and abs(max(map(abs, found)) - largest) <= 1e-6 * largest
+
+
 tensors = GgufFile(source).tensors
 case = Case(exported)
 names = {tensor.name for tensor in tensors}
@@ -68,7 +75,11 @@ for name, dims, kind, raw in tensors:
     entry = case.entries[name]
     if entry["shape"] != shape or entry["dtype"] != wanted:
         sys.exit(f"{name} is {entry['dtype']} {entry['shape']}, wanted {wanted} {shape}")
-    if case.raw(name) != (raw if kind in FLOATS and wanted == FLOATS[kind][0] else packed(numbers(kind, raw), wanted)):
+    if rounded and len(shape) == 2:
+        found, exact = numbers(F32, case.raw(name)), numbers(kind, raw)
+        if not all(are_scaled_bytes(found[i : i + shape[1]], exact[i : i + shape[1]]) for i in range(0, elements, shape[1])):
+            sys.exit(f"{name} has rows of other numbers")
+    elif case.raw(name) != (raw if kind in FLOATS and wanted == FLOATS[kind][0] else packed(numbers(kind, raw), wanted)):
         sys.exit(f"{name} has other numbers")
 offsets = sorted((e["data_offsets"], struct.calcsize({"F32": "f"}.get(e["dtype"], "e"))) for e in case.entries.values())
 if any(begin % width for (begin, _), width in offsets) or offsets[-1][0][1] != len(case.bytes):
