@@ -110,19 +110,16 @@ std::string replaceAll(std::string_view text, std::string_view what, std::string
 std::string replaceMatches(std::string_view text, const Regex &regex, std::string_view with) {
   RegexMatcher matcher(regex);
   matcher.reset(text);
+  if (text.empty()) // has no matches, not even empty ones
+    return {};
   std::string result;
-  for (size_t at = 0; at < text.size();) {
-    if (const auto end = matcher.matchAt(at)) {
-      result += with;
-      at = *end;
-      checkSize(result.size());
-      continue;
-    }
-    const size_t length = readUtf8(text, at).length;
-    result.append(text, at, length);
-    at += length;
+  size_t at = 0;
+  while (const auto match = matcher.next()) {
+    result.append(text, at, match->begin - at).append(with);
+    at = match->end;
+    checkSize(result.size());
   }
-  return result;
+  return result.append(text.substr(at));
 }
 
 Step makeStep(const TokenizerStep &step) {

@@ -19,7 +19,7 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;
 
-/// Appends the pieces of a word: its matches, in order, and what lies between.
+/// Appends the pieces of a word: its matches, in order, and what lies between. Matches may be empty.
 using Matcher = std::function<void(const Words &, TextRange, Pieces &)>;
 
 void addPiece(Pieces &pieces, size_t begin, size_t end, bool match) {
@@ -43,8 +43,10 @@ bool joins(const Piece &before, const Piece &piece, SplitBehavior behavior) {
   return false;
 }
 
-/// Joins pieces as `behavior` says and appends the words.
+/// Joins pieces as `behavior` says and appends the words that are not empty. An empty match parts its neighbours, and
+/// joins as others do.
 void applyBehavior(const Pieces &pieces, SplitBehavior behavior, std::vector<TextRange> &words) {
+  const size_t first = words.size();
   for (size_t i = 0; i < pieces.size(); ++i) {
     const Piece &piece = pieces[i];
     if (behavior == SplitBehavior::Removed && piece.match)
@@ -54,6 +56,8 @@ void applyBehavior(const Pieces &pieces, SplitBehavior behavior, std::vector<Tex
     else
       words.push_back(piece.range);
   }
+  const auto isEmpty = [](const TextRange &word) { return word.begin == word.end; };
+  words.erase(std::remove_if(words.begin() + static_cast<ptrdiff_t>(first), words.end(), isEmpty), words.end());
 }
 
 void splitWords(Words &words, const Matcher &matcher, SplitBehavior behavior, bool invert) {
@@ -102,15 +106,10 @@ void matchRegex(RegexMatcher &matcher, const Words &words, TextRange range, Piec
   const std::string_view word = std::string_view(words.text).substr(range.begin, range.end - range.begin);
   matcher.reset(word);
   size_t begin = 0;
-  for (size_t at = 0; at < word.size();) {
-    const auto end = matcher.matchAt(at);
-    if (!end) {
-      at += readUtf8(word, at).length;
-      continue;
-    }
-    addPiece(pieces, range.begin + begin, range.begin + at, false);
-    addPiece(pieces, range.begin + at, range.begin + *end, true);
-    begin = at = *end;
+  while (const auto match = matcher.next()) {
+    addPiece(pieces, range.begin + begin, range.begin + match->begin, false);
+    pieces.push_back({{range.begin + match->begin, range.begin + match->end}, true});
+    begin = match->end;
   }
   addPiece(pieces, range.begin + begin, range.end, false);
 }

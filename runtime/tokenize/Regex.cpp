@@ -3,6 +3,7 @@
 
 #include "runtime/api/Error.h"
 #include "runtime/tokenize/RegexSyntax.h"
+#include "runtime/tokenize/Utf8.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -75,6 +76,8 @@ struct RegexMatcher::State {
   std::unique_ptr<pcre2_match_context, FreeWith<pcre2_match_context_free>> context;
   std::string_view subject = {};
   Work work = {};
+  size_t place = 0;                             // where `next` goes on
+  std::optional<size_t> lastEnd = std::nullopt; // of the match that it gave
 };
 
 RegexMatcher::RegexMatcher(const Regex &regex)
@@ -90,6 +93,8 @@ RegexMatcher::~RegexMatcher() = default;
 
 void RegexMatcher::reset(std::string_view subject) {
   state->subject = subject;
+  state->place = 0;
+  state->lastEnd.reset();
   const uint64_t size = subject.size();
   if (state->code.trust == Regex::Trust::Untrusted) {
     state->work.left = 200 * size + 100'000;
@@ -106,7 +111,7 @@ std::optional<size_t> RegexMatcher::matchAt(size_t at) {
   const auto text = reinterpret_cast<PCRE2_SPTR>(state->subject.data());
   state->work.position = at;
   // The caller vouches for the UTF-8; checking it again at every word would be quadratic.
-  constexpr uint32_t options = PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK | PCRE2_NOTEMPTY;
+  constexpr uint32_t options = PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK;
   auto match = [&](uint32_t engine) {
     return pcre2_match(state->code.compiled.get(), text, state->subject.size(), at, options | engine, state->data.get(),
                        state->context.get());
@@ -121,6 +126,21 @@ std::optional<size_t> RegexMatcher::matchAt(size_t at) {
                                   std::to_string(at) + " of a text of " + std::to_string(state->subject.size()) +
                                   " bytes: it looks at too much of it");
   return pcre2_get_ovector_pointer(state->data.get())[1];
+}
+
+std::optional<RegexMatcher::Match> RegexMatcher::next() {
+  size_t &place = state->place;
+  while (place <= state->subject.size()) {
+    const auto end = matchAt(place);
+    if (!end || (*end == place && state->lastEnd == place)) {
+      place += place < state->subject.size() ? readUtf8(state->subject, place).length : 1;
+      continue;
+    }
+    const Match match{place, *end};
+    state->lastEnd = place = match.end;
+    return match;
+  }
+  return std::nullopt;
 }
 
 } // namespace tilewright

@@ -43,9 +43,17 @@ public:
   /// Takes `subject`, valid UTF-8 that must outlive its use, as the text to search.
   void reset(std::string_view subject);
 
-  /// The end of the match that begins at byte `at` and is not empty. Constant stack. Throws EXHAUSTED where an
+  /// The end of the match that begins at byte `at`; it may be empty. Constant stack. Throws EXHAUSTED where an
   /// untrusted expression looks at too many places.
   std::optional<size_t> matchAt(size_t at);
+
+  struct Match {
+    size_t begin;
+    size_t end;
+  };
+  /// The first match in the text or, after that, the first behind the last one given. It may be empty, but then it does
+  /// not begin where that one ended. Throws as `matchAt`.
+  std::optional<Match> next();
 
 private:
   struct State;

@@ -8,6 +8,7 @@ writes, into this folder or another one, for each tokenizer
     NAME/tokenizer.json, NAME/tokenizer_config.json   as a model's folder has them (Hugging Face), or
     NAME/gguf.json                                    the metadata that a GGUF file has, as JSON
     NAME/cases.json                                   texts with the ids that the library gives, and what these decode to
+and matches.json: what steps with a regular expression make of a text, of expressions that may match nothing.
 N is the number of random texts of each tokenizer, made of characters of Unicode 14. Some trainers break ties anew on each run:
 with --keep the tokenizers of the first kind stay as they are in this folder, and only their texts are written again.
 """
@@ -359,6 +360,27 @@ def gguf_bert(out, count):
     write_cases(folder / "cases.json", library_cases(tokenizer, FIXED + list(random_texts(count, "gguf_bert"))))
 
 
+BEHAVIORS = ["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]  # numbered as SplitBehavior
+EMPTY_MATCHES = {
+    r"(?=(\d{3})+(?!\d))": ["1234567", "12", "x 123456.7890"], r"(?<=e)": ["the tree", "e", "ee\ne"], r"(?=\p{Lu})": ["aBCd E", "É"],
+    r"x*": ["axxb", "xx", "日x本", "ab"], r"x*|b": ["abxb"], r"b|x*": ["abxb", "bb"], r"\s*": ["a  b", " a "], r"^": ["a\nb\n", "\n\n"], r"$": ["a\nb\n", "\n\n"],
+    r"(?:)": ["aé\U0001F642", "a"], r"(?=a)|a": ["baab"], r"a|(?=a)": ["baab"], r"\d?": ["1a22"], r"(?<=\d)(?=\D)|(?<=\D)(?=\d)": ["ab12c3", "12"],
+    r"(?<![a-z])": ["ab1c2"], r"(?!b)": ["abba"], r" *$": ["a  \n b  ", "a  "],
+}
+
+
+def matches(out):
+    splits, replacements = [], []
+    for pattern, texts in EMPTY_MATCHES.items():
+        for text in texts:
+            replacements.append([pattern, text, normalizers.Replace(Regex(pattern), "-").normalize_str(text)])
+            for invert in (False, True):
+                words = [[word for word, _ in pre_tokenizers.Split(Regex(pattern), b, invert).pre_tokenize_str(text)] for b in BEHAVIORS]
+                splits.append([pattern, text, invert, words])
+    lines = lambda entries: ",\n".join(json.dumps(e) for e in entries)
+    (out / "matches.json").write_text('{"splits": [\n' + lines(splits) + '\n], "replacements": [\n' + lines(replacements) + "\n]}\n")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--random", type=int, default=150)
@@ -368,6 +390,7 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     for name in HUGGING_FACE:
         hugging_face(name, options.out, options.random, options.keep)
+    matches(options.out)
     if options.keep:
         return
     gguf_sentencepiece("gguf_llama", "bpe", LLAMA, options.out, options.random)

@@ -93,6 +93,30 @@ TEST(Regex, UntrustedOnesAreCounted) {
   }
 }
 
+// As Oniguruma's search goes on behind a match: an empty one may not begin where the last one ended.
+TEST(Regex, GoesFromMatchToMatch) {
+  const auto matches = [](const char *pattern, std::string_view text) {
+    const Regex regex(pattern, Regex::Trust::Untrusted);
+    RegexMatcher matcher(regex);
+    std::vector<std::pair<size_t, size_t>> found;
+    for (int again = 0; again < 2; ++again) {
+      found.clear();
+      matcher.reset(text);
+      while (const auto match = matcher.next())
+        found.emplace_back(match->begin, match->end);
+      EXPECT_FALSE(matcher.next());
+    }
+    return found;
+  };
+  using Places = std::vector<std::pair<size_t, size_t>>;
+  EXPECT_EQ(matches("x*", "axxb"), (Places{{0, 0}, {1, 3}, {4, 4}}));
+  EXPECT_EQ(matches("x*|b", "xb"), (Places{{0, 1}, {2, 2}}));
+  EXPECT_EQ(matches("(?=a)|a", "aa"), (Places{{0, 0}, {1, 1}}));
+  EXPECT_EQ(matches("(?:)", "\xC3\xA9z"), (Places{{0, 0}, {2, 2}, {3, 3}}));
+  EXPECT_EQ(matches("y", "ab"), Places());
+  EXPECT_EQ(matches("$", ""), (Places{{0, 0}}));
+}
+
 TEST(Regex, MatchesWhereItBegins) {
   const Regex regex("ab|\\w", Regex::Trust::Untrusted);
   RegexMatcher matcher(regex);
