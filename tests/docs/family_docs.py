@@ -7,6 +7,7 @@ what the family chooses of its forms.
 """
 import json
 import os
+import re
 import sys
 
 from pages import Pages
@@ -49,7 +50,45 @@ def literal(value):
     return json.dumps(value) if not isinstance(value, str) else value.removeprefix("=")
 
 
-def limits(parameter, kind):
+class Words:
+    """Expressions of a description in the words of one kind of file: fields in place of parameters' names."""
+
+    def __init__(self, parameters, kind, prefix):
+        self.parameters, self.kind, self.prefix = {entry["name"]: entry for entry in parameters}, kind, prefix
+
+    def own(self, value):
+        return value.get(self.kind) if isinstance(value, dict) else value
+
+    def name(self, word, within=()):
+        if word in ("gguf", "config"):
+            return "true" if word == self.kind else "false"
+        parameter = self.parameters.get(word)
+        if parameter is None or word in within:
+            return word
+        names = keys(parameter, self.kind, self.prefix)
+        if names:
+            return names[0]
+        for entry in ("gguf_count", "gguf_tensor"):
+            if self.kind == "gguf" and entry in parameter:
+                return parameter[entry]
+        default = self.own(parameter.get("default"))
+        if default is None:
+            return word
+        text = self.text(default, (*within, word))
+        return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
+
+    def bare(self, word):
+        text = self.name(word)
+        return text[1:-1] if text.startswith("(") else text
+
+    def text(self, value, within=()):
+        if not isinstance(value, str):
+            return json.dumps(value)
+        return re.sub(r"'[^']*'|\.?\b[A-Za-z_]\w*\b(?!\()", lambda found: found[0] if found[0][0] in "'." else self.name(found[0], within),
+                      value.removeprefix("="))
+
+
+def limits(parameter, kind, words):
     parts = []
 
     def own(value):
@@ -57,17 +96,38 @@ def limits(parameter, kind):
 
     default, allowed = own(parameter.get("default")), own(parameter.get("allowed"))
     if default is not None:
-        parts.append("default " + code(literal(default)))
+        is_text = parameter["type"] == "string" and not str(default).startswith("=")
+        parts.append("default " + code(default if is_text else words.text(default)))
     if "null" in parameter:
-        parts.append("null means " + code(literal(parameter["null"])))
+        parts.append("null means " + code(words.text(parameter["null"])))
     for word, key in (("at least", "min"), ("at most", "max"), ("above", "above")):
         if key in parameter:
             parts.append(f"{word} {parameter[key]}")
     if allowed:
         parts.append("one of " + ", ".join(code(json.dumps(value)) for value in allowed))
+    when = own(parameter.get("when"))
+    if when:
+        parts.append(f"read where {code(words.name(when[0]))} is " + " or ".join(code(json.dumps(value)) for value in when[1:]))
     if "about" in parameter:
         parts.append(parameter["about"])
     return "; ".join(parts)
+
+
+def symbols(options, parameters, prefix):
+    """What the names in the values of options stand for."""
+    kinds = (Words(parameters, "config", prefix), Words(parameters, "gguf", prefix))
+    names = {word for value in options.values() if isinstance(value, str) and value.startswith("=")
+             for word in re.findall(r"\b[A-Za-z_]\w*\b", re.sub(r"'[^']*'", "", value))}
+    lines = []
+    for name in sorted(names & kinds[0].parameters.keys()):
+        said = [f"{place} {code(kind.bare(name))}" for kind, place in zip(kinds, ("config.json", "GGUF")) if place != "GGUF" or prefix]
+        if said != [f"config.json {code(name)}"]:
+            lines.append(f"- {code(name)}: " + "; ".join(said))
+    if "layer" in names:
+        lines.append("- `layer`: the number of a layer, from 0")
+    if names & {"gguf", "config"}:
+        lines.append("- `gguf`, `config`: whether the model is a GGUF file, or one with a config.json")
+    return ["", "Names in these values:", "", *lines] if lines else []
 
 
 def page(family, forms):
@@ -89,6 +149,7 @@ def page(family, forms):
         if not wanted:
             continue
         lines += [f"## {title}", "", "| field | type | |" if kind == "config" else "| key | type | |", "|---|---|---|"]
+        words = Words(whole["parameters"], kind, prefix)
         for parameter in whole["parameters"]:
             names = keys(parameter, kind, prefix)
             if kind == "gguf" and "gguf_count" in parameter:
@@ -96,15 +157,18 @@ def page(family, forms):
             if kind == "gguf" and "gguf_tensor" in parameter:
                 names.append("tensor " + parameter["gguf_tensor"])
             if names:
-                lines.append(f"| {', '.join(map(code, names))} | {parameter['type']} | {limits(parameter, kind)} |")
+                lines.append(f"| {', '.join(map(code, names))} | {parameter['type']} | {limits(parameter, kind, words)} |")
         ignored = sorted({key.replace("{prefix}", prefix) for key in whole[kind].get("ignored", [])} - {"architectures", "model_type"}
                          - {key for parameter in whole["parameters"] for key in keys(parameter, kind, prefix)})
         lines += ["", "Without influence: " + ", ".join(map(code, ignored)) + ".", ""] if ignored else [""]
+        unset = sorted(whole[kind].get("unset", []))
+        lines += ["Only `null` or `{}`: " + ", ".join(map(code, unset)) + ".", ""] if unset else []
     options = whole.get("options", {})
     if options:
         lines += ["## What it chooses of its forms", "", f"Forms: {', '.join(map(code, family['forms']))} ([families.md](../families.md)).", "",
                   "| option | value |", "|---|---|"]
         lines += [f"| {code(name)} | {code(literal(value))} |" for name, value in sorted(options.items())]
+        lines += symbols(options, whole["parameters"], prefix)
     return "\n".join(lines).rstrip() + "\n"
 
 
