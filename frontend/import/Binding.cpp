@@ -62,13 +62,18 @@ public:
     for (size_t i = 0; i < marks.size(); ++i)
       if (Error error = readParameter(i, marks))
         return error;
+    for (const Parameter &parameter : family.parameters)
+      if (Error error = ParameterReader(source, scope).checkRead(family, parameter))
+        return error;
+    // What asks of parameters alone comes first: expressions of options rely on it.
+    if (Error error = checkRequirements(/*ofOptions=*/false))
+      return error;
     if (Error error = bindOptions())
       return error;
     if (Error error = checkOutputs())
       return error;
-    for (const Requirement &requirement : family.requirements)
-      if (Error error = check(requirement))
-        return error;
+    if (Error error = checkRequirements(/*ofOptions=*/true))
+      return error;
     if (Error error = bindWeights())
       return error;
     return std::move(result);
@@ -95,8 +100,9 @@ private:
           break;
       }
       // "rope_scaling": null where its entries are read.
-      known = known || (source.isNull(key) &&
-                        any_of(read.keys(), [&](StringRef k) { return k.consume_front(key) && k.starts_with("."); }));
+      known = known || (source.isNull(key) && (is_contained(rule.unset, key) || any_of(read.keys(), [&](StringRef k) {
+                                                 return k.consume_front(key) && k.starts_with(".");
+                                               })));
       if (!known)
         unknown.push_back(key);
     }
@@ -196,6 +202,18 @@ private:
     return Error::success();
   }
 
+  Error checkRequirements(bool ofOptions) const {
+    auto isOption = [&](StringRef name) {
+      return any_of(family.optionRules, [&](const OptionRule &rule) { return rule.name == name; });
+    };
+    for (const Requirement &requirement : family.requirements)
+      if ((any_of(namesIn(requirement.condition), isOption) || any_of(namesIn(requirement.expression), isOption)) ==
+          ofOptions)
+        if (Error error = check(requirement))
+          return error;
+    return Error::success();
+  }
+
   Error check(const Requirement &requirement) const {
     Expected<bool> applies = evaluateCondition(requirement.condition, *result.global);
     Expected<bool> holds =
@@ -207,7 +225,7 @@ private:
     Expected<std::string> message = replaceBraced(requirement.message, [&](StringRef name) -> Expected<std::string> {
       if (name.consume_front("@")) {
         const Parameter *parameter = family.findParameter(name);
-        return parameter ? keyOf(*parameter, source) : name.str();
+        return parameter ? describe(family, *parameter, source) : name.str();
       }
       const Value *value = result.global->find(name);
       return value ? spell(*value) : "{" + name.str() + "}";
@@ -233,7 +251,7 @@ private:
       for (const WeightRule &rule : family.layerWeights)
         if (Error error = finder.find(rule, result.layerScopes[layer], result.layerWeights[layer][rule.name]))
           return error;
-    return finder.finish();
+    return finder.finish(result.remarks);
   }
 
   const Family &family;

@@ -45,6 +45,8 @@ public:
   llvm::StringRef optionsOf(int64_t layer) const { return layerOptions[layer]; }
   /// Null when the family has no such weight. `layer` counts for weights of layers only.
   const BoundWeight *weight(llvm::StringRef name, int64_t layer) const;
+  /// What the description has to tell of tensors that are left out.
+  llvm::ArrayRef<std::string> notes() const { return remarks; }
 
 private:
   class Binder;
@@ -54,6 +56,7 @@ private:
   std::vector<std::string> layerOptions;
   llvm::StringMap<BoundWeight> weights;
   std::vector<llvm::StringMap<BoundWeight>> layerWeights; ///< by layer
+  std::vector<std::string> remarks;
 };
 
 /// `text` with each "{layer}" replaced by the number.

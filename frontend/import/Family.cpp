@@ -88,11 +88,17 @@ static bool fromJSON(const json::Value &value, Parameter &parameter, Path path) 
   auto setAllowed = [&](SourceKind kind, const json::Value &own, Path place) {
     return readList(own, parameter.allowed[kind], place);
   };
+  auto setWhen = [&](SourceKind kind, const json::Value &own, Path place) {
+    return json::fromJSON(own, parameter.when[kind], place);
+  };
   if (!mapStrings(mapper, "gguf", parameter.keys.gguf, path) ||
       !mapStrings(mapper, "config", parameter.keys.config, path) ||
       !forKinds(mapper.get("default"), path.field("default"), setDefault) ||
-      !forKinds(mapper.get("allowed"), path.field("allowed"), setAllowed))
+      !forKinds(mapper.get("allowed"), path.field("allowed"), setAllowed) ||
+      !forKinds(mapper.get("when"), path.field("when"), setWhen))
     return false;
+  if (const json::Value *neutral = mapper.get("neutral"))
+    parameter.neutral = *neutral;
   if (const json::Value *whenNull = mapper.get("null"))
     parameter.whenNull = *whenNull;
   if (parameter.keys.gguf.empty() && parameter.keys.config.empty() && parameter.countKey.empty() &&
@@ -257,7 +263,8 @@ static bool fromJSON(const json::Value &value, IgnoredTensor &rule, Path path) {
     return true;
   }
   FieldMapper mapper(value, path);
-  return mapper && mapper.map("tensor", rule.name) && mapper.map("if", rule.condition) && mapper.finish();
+  return mapper && mapper.map("tensor", rule.name) && mapper.mapOptional("parts", rule.parts) &&
+         mapper.map("if", rule.condition) && mapper.mapOptional("note", rule.note) && mapper.finish();
 }
 
 static bool fromJSON(const json::Value &value, ModelRule &rule, Path path) {
@@ -274,7 +281,7 @@ static bool fromJSON(const json::Value &value, ModelRule &rule, Path path) {
   return mapper && mapper.mapOptional("architectures", rule.architectures) &&
          mapper.mapOptional("model_types", rule.types) && mapper.mapOptional("name", rule.nameKey) &&
          mapper.mapOptional("prefix", rule.prefix) && mapper.mapOptional("ignored", rule.ignored) &&
-         mapper.mapOptional("base_prefix", rule.basePrefix) &&
+         mapper.mapOptional("unset", rule.unset) && mapper.mapOptional("base_prefix", rule.basePrefix) &&
          mapper.mapOptional("ignored_tensors", rule.ignoredTensors) && mapper.finish();
 }
 

@@ -6,10 +6,14 @@
 //   forms         names of forms
 //   gguf, config  which models of that kind of file are of the family, and which metadata has no influence; of GGUF
 //                 files of an architecture that families share, `with` tells them apart: {key: whether it is there and
-//                 not 0}; the family with the most conditions that hold counts
+//                 not 0}; the family with the most conditions that hold counts; `unset` keys may be there without a
+//                 value alone. Tensors without influence are `ignored_tensors`, on which a `note` may be told to the
+//                 user
 //   parameters    numbers, bools, strings and lists by metadata key (or, of GGUF files, the number of a list's
 //                 entries, or the numbers of a tensor), with defaults and limits, which may use other parameters. One
 //                 of the family takes the place of a form's of its name
+//                 "when": [P, "a", "b"]: read only where parameter P is a or b; elsewhere it may only be absent or
+//                 without influence, which its default is, and what "neutral" says
 //   option_rules  of forms: names, defaults and allowed values of what families choose; `per_layer` ones are evaluated
 //                 for each layer, where `layer` is its number
 //   options       the family's choices
@@ -74,6 +78,10 @@ struct Parameter {
   std::optional<llvm::json::Value> whenNull; ///< for a key that says that there is no value; without it the default
   std::optional<double> min, max, above;
   BySource<std::vector<llvm::json::Value>> allowed;
+  /// A parameter, and its values beside which this one is read; beside others it may only have no influence: be the
+  /// default, or neutral. Empty: always.
+  BySource<std::vector<std::string>> when;
+  std::optional<llvm::json::Value> neutral;
   std::string about; ///< where its value comes from, for messages
 };
 
@@ -153,8 +161,10 @@ struct FunctionRule {
 
 /// Tensors that have no place in the model, and need none.
 struct IgnoredTensor {
-  std::string name;      ///< numbers are {layer}; all that begin so, where it ends in '*'
+  std::string name;      ///< with {expressions}; numbers are {layer}; all that begin so, where it ends in '*'
+  std::string parts;     ///< how many there are, an expression; {part} in the name; empty: one
   std::string condition; ///< expression, or empty
+  std::string note;      ///< what to tell where there is such a tensor, with {expressions}; or empty
 };
 
 /// Which models of one kind of file are of a family.
@@ -165,6 +175,7 @@ struct ModelRule {
   std::string prefix;                             ///< keys that belong to the family start so
   std::vector<std::pair<std::string, bool>> with; ///< keys that have to be there and not 0, or not
   std::vector<std::string> ignored;               ///< keys without influence on the graph, with all below them
+  std::vector<std::string> unset;                 ///< keys that may be there as null or {} alone
   std::string basePrefix; ///< of all tensors' names but the head's; files of the model without its head may lack it
   std::vector<IgnoredTensor> ignoredTensors;
 };

@@ -209,6 +209,7 @@ Expected<ImportResult> finish(const ModelSource &source, const Family &family, S
   Expected<std::string> prefix = weightsPrefix(source, outputPath, result.notes);
   if (!prefix)
     return prefix.takeError();
+  append_range(result.notes, binding->notes());
   GraphBuilder builder("tilewright import");
   // Before the weights, of which each byte is read for its hash.
   if (Error error = setTokenizer(source, gguf, builder))

@@ -15,7 +15,7 @@ namespace tilewright {
 struct ImportResult {
   std::vector<uint8_t> bytes; ///< a graph file
   std::string family;
-  /// Remarks for the user: where later steps have to look for the weights.
+  /// Remarks for the user: where later steps have to look for the weights, what of the model is left out.
   std::vector<std::string> notes;
 };
 

@@ -5,6 +5,7 @@
 #include "frontend/graph/Types.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 
 #include <bit>
@@ -18,9 +19,44 @@ std::string keyOf(const Parameter &parameter, const ModelSource &source) {
   const std::vector<std::string> &keys = parameter.keys[source.kind()];
   if (auto present = find_if(keys, [&](const std::string &key) { return source.has(key); }); present != keys.end())
     return *present;
+  // Of a form of settings that is there, that form's.
+  auto hasTable = [&](StringRef key) {
+    StringRef table = key.rsplit('.').first;
+    return table != key && source.has(table) && !source.isNull(table);
+  };
+  if (auto near = find_if(keys, hasTable); near != keys.end())
+    return *near;
   if (source.kind() == SourceKind::Gguf && !parameter.tensor.empty())
     return parameter.tensor;
   return !keys.empty() ? keys.front() : !parameter.countKey.empty() ? parameter.countKey : parameter.name;
+}
+
+static bool isSame(const Value &a, const Value &b) {
+  return a.isNumber() && b.isNumber() ? a.asDouble() == b.asDouble() : a == b;
+}
+
+std::string describe(const Family &family, const Parameter &parameter, const ModelSource &source) {
+  const std::optional<json::Value> &byDefault = parameter.byDefault[source.kind()];
+  if (!parameter.keys[source.kind()].empty() || !byDefault || !byDefault->getAsString())
+    return keyOf(parameter, source);
+  StringRef text = *byDefault->getAsString();
+  text.consume_front("=");
+  std::string expression;
+  SmallVector<std::string> keys;
+  const char *copied = text.begin();
+  for (StringRef name : namesIn(text)) {
+    expression.append(copied, name.begin());
+    copied = name.end();
+    const Parameter *used = family.findParameter(name);
+    const std::string shown = used ? describe(family, *used, source) : name.str();
+    expression += shown;
+    if (used && !is_contained(keys, shown))
+      keys.push_back(shown);
+  }
+  expression.append(copied, text.end());
+  if (keys.empty())
+    return keyOf(parameter, source);
+  return text.contains('?') ? join(keys, ", ") : expression;
 }
 
 /// As the user wrote it.
@@ -44,6 +80,33 @@ Error ParameterReader::read(const Parameter &parameter) {
     return error;
   scope.set(parameter.name, std::move(*value));
   return Error::success();
+}
+
+Error ParameterReader::checkRead(const Family &family, const Parameter &parameter) const {
+  ArrayRef<std::string> when = parameter.when[source.kind()];
+  if (when.empty())
+    return Error::success();
+  const Parameter *decides = family.findParameter(when.front());
+  if (!decides)
+    return badInput("family " + quoted(family.name) + ": parameter " + quoted(parameter.name) +
+                    ": found no parameter " + quoted(when.front()) + " that it is read beside");
+  const Value &decided = *scope.find(decides->name), &value = *scope.find(parameter.name);
+  when = when.drop_front();
+  if (any_of(when, [&](const std::string &read) { return decided == Value(read); }))
+    return Error::success();
+  for (const std::optional<json::Value> &idle : {parameter.byDefault[source.kind()], parameter.neutral}) {
+    if (!idle)
+      continue;
+    Expected<Value> without = defaultValue(parameter, idle);
+    if (!without)
+      return without.takeError();
+    if (isSame(value, *without))
+      return Error::success();
+  }
+  std::string kinds = join(map_range(when, [](const std::string &read) { return quoted(read); }), " or ");
+  return fail(parameter, spellFound(parameter, value),
+              "none: it is read where " + describe(family, *decides, source) + " is " + kinds + ", and that is " +
+                  spell(decided));
 }
 
 Expected<Value> ParameterReader::numbersOf(const SourceTensor &tensor) const {
@@ -116,13 +179,6 @@ static std::string allowedText(ArrayRef<json::Value> allowed) {
   return text;
 }
 
-static bool isSame(const json::Value &allowed, const Value &value) {
-  std::optional<Value> literal = valueOf(allowed);
-  if (literal && literal->isNumber() && value.isNumber())
-    return literal->asDouble() == value.asDouble();
-  return literal && *literal == value;
-}
-
 Error ParameterReader::check(const Parameter &parameter, const Value &value) const {
   std::string found = spellFound(parameter, value);
   if (value.isNumber()) {
@@ -143,7 +199,10 @@ Error ParameterReader::check(const Parameter &parameter, const Value &value) con
   if (allowed.empty())
     return Error::success();
   auto isAllowed = [&](const Value &one) {
-    return any_of(allowed, [&](const json::Value &each) { return isSame(each, one); });
+    return any_of(allowed, [&](const json::Value &each) {
+      std::optional<Value> literal = valueOf(each);
+      return literal && isSame(*literal, one);
+    });
   };
   if (const ValueList *list = std::get_if<ValueList>(&value)) {
     for (const Value &element : *list)

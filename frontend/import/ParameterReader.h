@@ -10,12 +10,19 @@ namespace tilewright {
 /// without any.
 std::string keyOf(const Parameter &parameter, const ModelSource &source);
 
+/// What messages call a parameter: its key; without any the default in terms of keys ("hidden_size /
+/// num_attention_heads"), or the keys that decide on it.
+std::string describe(const Family &family, const Parameter &parameter, const ModelSource &source);
+
 /// Reads parameters of a family from a model's metadata into a scope, and checks them.
 class ParameterReader {
 public:
   ParameterReader(const ModelSource &source, Scope &scope) : source(source), scope(scope) {}
 
   llvm::Error read(const Parameter &parameter);
+
+  /// Once all are read: an error for one that has a value where its description says that nothing reads it.
+  llvm::Error checkRead(const Family &family, const Parameter &parameter) const;
 
 private:
   llvm::Error fail(const Parameter &parameter, const llvm::Twine &found, const llvm::Twine &wanted) const;

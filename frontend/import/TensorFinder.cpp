@@ -221,40 +221,68 @@ Error TensorFinder::findParts(const WeightRule &rule, const TensorRule &place, c
   return Error::success();
 }
 
+constexpr StringLiteral anyNumber = "{layer}";
+
 /// "model.layers.{layer}.x" of "model.layers.7.x".
 static std::string withoutNumbers(StringRef name) {
   SmallVector<StringRef> parts;
   name.split(parts, '.');
   for (StringRef &part : parts)
     if (!part.empty() && all_of(part, isDigit))
-      part = "{layer}";
+      part = anyNumber;
   return join(parts, ".");
 }
 
-Error TensorFinder::readIgnored(const Scope &scope) {
-  for (const IgnoredTensor &rule : family.models[source.kind()].ignoredTensors) {
-    Expected<bool> applies = evaluateCondition(rule.condition, scope);
-    if (!applies)
-      return badInput("family " + quoted(family.name) + ": ignored tensor " + quoted(rule.name) + ": " +
-                      toString(applies.takeError()));
-    if (!*applies)
-      continue;
-    StringRef name = rule.name;
-    name.consume_front(absentPrefix);
-    if (name.consume_back("*"))
-      ignoredPrefixes.push_back(name.str());
+Error TensorFinder::readIgnored(const IgnoredTensor &rule, const Scope &scope) {
+  Expected<bool> applies = evaluateCondition(rule.condition, scope);
+  Expected<int64_t> parts = applies && *applies && !rule.parts.empty() ? evaluateInteger(rule.parts, scope)
+                                                                       : Expected<int64_t>(applies && *applies);
+  if (!applies || !parts)
+    return joinErrors(applies.takeError(), parts.takeError());
+  // Each part has a tensor, so that a file cannot ask for more parts than it has bytes.
+  for (int64_t part = 0; part < *parts && static_cast<uint64_t>(part) < source.tensors().size(); ++part) {
+    Scope own(&scope);
+    own.set("part", part);
+    own.set("layer", std::string(anyNumber));
+    auto valueOf = [&](StringRef expression) -> Expected<std::string> {
+      Expected<Value> value = evaluate(expression, own);
+      if (!value)
+        return value.takeError();
+      const std::string *word = std::get_if<std::string>(&*value);
+      return word ? *word : spell(*value);
+    };
+    StringRef text = rule.name;
+    text.consume_front(absentPrefix);
+    Expected<std::string> name = replaceBraced(text, valueOf);
+    Expected<std::string> note = replaceBraced(rule.note, valueOf);
+    if (!name || !note)
+      return joinErrors(name.takeError(), note.takeError());
+    StringRef pattern = *name;
+    if (pattern.consume_back("*"))
+      ignoredPrefixes.emplace_back(pattern.str(), *note);
     else
-      ignored.insert(name);
+      ignored.try_emplace(pattern, *note);
   }
-  if (source.kind() == SourceKind::Gguf)
-    for (const Parameter &parameter : family.parameters)
-      ignored.insert(parameter.tensor); // which was read
   return Error::success();
 }
 
-bool TensorFinder::isIgnored(StringRef tensor) const {
-  return ignored.contains(withoutNumbers(tensor)) ||
-         any_of(ignoredPrefixes, [&](StringRef prefix) { return tensor.starts_with(prefix); });
+Error TensorFinder::readIgnored(const Scope &scope) {
+  for (const IgnoredTensor &rule : family.models[source.kind()].ignoredTensors)
+    if (Error error = readIgnored(rule, scope))
+      return badInput("family " + quoted(family.name) + ": ignored tensor " + quoted(rule.name) + ": " +
+                      toString(std::move(error)));
+  if (source.kind() == SourceKind::Gguf)
+    for (const Parameter &parameter : family.parameters)
+      ignored.try_emplace(parameter.tensor); // which was read
+  return Error::success();
+}
+
+const std::string *TensorFinder::findIgnored(StringRef tensor) const {
+  for (const std::string &name : {tensor.str(), withoutNumbers(tensor)})
+    if (auto found = ignored.find(name); found != ignored.end())
+      return &found->second;
+  auto it = find_if(ignoredPrefixes, [&](const auto &prefix) { return tensor.starts_with(prefix.first); });
+  return it == ignoredPrefixes.end() ? nullptr : &it->second;
 }
 
 Error TensorFinder::standIn(const WeightRule &rule, const Scope &scope, const BoundWeight &weight) {
@@ -263,7 +291,7 @@ Error TensorFinder::standIn(const WeightRule &rule, const Scope &scope, const Bo
   if (!name)
     return name.takeError();
   const SourceTensor *tensor = place ? source.findTensor(*name) : nullptr;
-  if (!tensor || !weight.tensor || isIgnored(tensor->name) || !used.insert(tensor->name).second)
+  if (!tensor || !weight.tensor || findIgnored(tensor->name) || !used.insert(tensor->name).second)
     return Error::success();
   if (source.bytes(*tensor) != source.bytes(*weight.tensor))
     problems.push_back("tensor " + quoted(tensor->name) + ": found, but " + quoted(weight.name) +
@@ -271,11 +299,17 @@ Error TensorFinder::standIn(const WeightRule &rule, const Scope &scope, const Bo
   return Error::success();
 }
 
-Error TensorFinder::finish() {
+Error TensorFinder::finish(std::vector<std::string> &notes) {
   constexpr size_t maxShown = 20;
-  for (const SourceTensor &tensor : source.tensors())
-    if (!used.contains(tensor.name) && !isIgnored(tensor.name))
+  for (const SourceTensor &tensor : source.tensors()) {
+    if (used.contains(tensor.name))
+      continue;
+    const std::string *note = findIgnored(tensor.name);
+    if (!note)
       problems.push_back("tensor " + quoted(tensor.name) + ": found, but the family has no place for it");
+    else if (!note->empty() && !is_contained(notes, *note))
+      notes.push_back(*note);
+  }
   if (problems.empty())
     return Error::success();
   std::string text = source.path().str() + ": ";

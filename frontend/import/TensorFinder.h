@@ -26,8 +26,9 @@ public:
   /// `weight` stands for `rule`'s, which is absent; a tensor that has its name all the same must be a copy.
   llvm::Error standIn(const WeightRule &rule, const Scope &scope, const BoundWeight &weight);
 
-  /// One error for all that does not fit, tensors without a place among it.
-  llvm::Error finish();
+  /// One error for all that does not fit, tensors without a place among it. Adds what there is to tell of those that
+  /// need none.
+  llvm::Error finish(std::vector<std::string> &notes);
 
 private:
   llvm::Expected<llvm::SmallVector<int64_t, 4>> sizes(const WeightRule &rule, llvm::ArrayRef<std::string> dims,
@@ -40,14 +41,16 @@ private:
   llvm::Error findParts(const WeightRule &rule, const TensorRule &place, const Scope &scope,
                         llvm::ArrayRef<std::string> dims, llvm::ArrayRef<int64_t> sizes, BoundWeight &weight);
   std::string spellShape(llvm::ArrayRef<std::string> dims, llvm::ArrayRef<int64_t> sizes) const;
-  bool isIgnored(llvm::StringRef tensor) const;
+  llvm::Error readIgnored(const IgnoredTensor &rule, const Scope &scope);
+  /// The note on a tensor that needs no place, empty without one; null for the others.
+  const std::string *findIgnored(llvm::StringRef tensor) const;
 
   const Family &family;
   const ModelSource &source;
   llvm::StringRef absentPrefix; ///< of names in the description that no tensor of the source has; empty: none
   llvm::StringSet<> used;
-  llvm::StringSet<> ignored;
-  std::vector<std::string> ignoredPrefixes;
+  llvm::StringMap<std::string> ignored; ///< names and notes
+  std::vector<std::pair<std::string, std::string>> ignoredPrefixes;
   std::vector<std::string> problems;
   size_t unsupportedCount = 0;
 };

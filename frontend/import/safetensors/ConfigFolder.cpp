@@ -168,7 +168,8 @@ bool ConfigFolder::has(StringRef key) const { return find(key); }
 
 bool ConfigFolder::isNull(StringRef key) const {
   const json::Value *value = find(key);
-  return value && value->getAsNull();
+  // Transformers takes an empty table for none.
+  return value && (value->getAsNull() || (value->getAsObject() && value->getAsObject()->empty()));
 }
 
 std::string ConfigFolder::place(StringRef key) const { return metadataFile() + ": field " + quoted(key); }

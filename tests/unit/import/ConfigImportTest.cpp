@@ -343,8 +343,16 @@ TEST(ConfigImport, PartsOfHeadsThatAreRotated) {
   Copy phi("phi"); // heads of 10, of which it says 0.4
   EXPECT_EQ(withRotary(phi, "partial_rotary_factor", 0.4), "accepted");
   EXPECT_EQ(withRotary(phi, "partial_rotary_factor", 0.25), "accepted"); // 2.5, hence 2
-  EXPECT_EQ(withRotary(phi, "partial_rotary_factor", 0.3), "rotary_dim: found 3 rotary dimensions of 10" + wanted);
-  EXPECT_EQ(withRotary(phi, "partial_rotary_factor", nullptr), "rotary_dim: found 5 rotary dimensions of 10" + wanted);
+  EXPECT_EQ(
+      withRotary(phi, "partial_rotary_factor", 0.3),
+      "floor(hidden_size / num_attention_heads * rope_parameters.partial_rotary_factor): found 3 rotary dimensions of "
+      "10" +
+          wanted);
+  EXPECT_EQ(
+      withRotary(phi, "partial_rotary_factor", nullptr),
+      "floor(hidden_size / num_attention_heads * rope_parameters.partial_rotary_factor): found 5 rotary dimensions of "
+      "10" +
+          wanted);
   EXPECT_EQ(withRotary(phi, "partial_rotary_factor", 1.2),
             "field 'rope_parameters.partial_rotary_factor': found 1.2, wanted at most 1");
   Copy neox("gpt_neox"); // says 0.25, which is its family's default
@@ -373,7 +381,8 @@ TEST(ConfigImport, SettingsOfRotaryPositionsThatCannotBe) {
   EXPECT_EQ(withRotary(llama3, "low_freq_factor", 4.0), "rope_parameters.low_freq_factor: found 4" + order);
   EXPECT_EQ(withRotary(llama3, "low_freq_factor", nullptr), "rope_parameters.low_freq_factor: found 0" + order);
   EXPECT_EQ(withRotary(llama3, "attention_factor", 1.5),
-            "rope_parameters.attention_factor: found 1.5, wanted none: rope type 'llama3' has no such factor");
+            "field 'rope_parameters.attention_factor': found 1.5, wanted none: it is read where "
+            "rope_parameters.rope_type is 'yarn' or 'longrope', and that is 'llama3'");
   EXPECT_EQ(withRotary(Copy("llama_rope_yarn"), "beta_fast", 0.5),
             "rope_parameters.beta_slow: found 1 and rope_parameters.beta_fast 0.5, wanted 0 < slow < fast");
   Copy longrope("phi3_longrope_short");
@@ -383,6 +392,97 @@ TEST(ConfigImport, SettingsOfRotaryPositionsThatCannotBe) {
   EXPECT_EQ(withRotary(longrope, "long_factor", nullptr),
             "rope_parameters.short_factor: found [1, 1.05, 1.1, 1.2, 1.35, 1.5] and rope_parameters.long_factor [], "
             "wanted one number for each of the 12 / 2 pairs");
+}
+
+// Settings that the type of rotary positions does not read, by the form in which they stand: none is left out unseen.
+TEST(ConfigImport, SettingsOfOtherRotaryPositions) {
+  Copy copy("llama");
+  auto verdict = [&](const char *settings) {
+    json::Object changed = copy.config;
+    changed.erase("rope_parameters");
+    changed["rope_scaling"] = cantFail(json::parse(settings));
+    std::string verdict = copy.verdict(changed);
+    StringRef shown = verdict;
+    shown.consume_front("config.json: field ");
+    shown.consume_front("config.json: ");
+    return shown.str();
+  };
+  const std::string any = "'linear' or 'dynamic' or 'yarn' or 'longrope' or 'llama3', and that is ";
+  auto unread = [](StringRef key, StringRef found, const Twine &kinds) {
+    return ("'rope_scaling." + key + "': found " + found +
+            ", wanted none: it is read where rope_scaling.rope_type is " + kinds)
+        .str();
+  };
+  EXPECT_EQ(verdict(R"({"factor": 8, "original_max_position_embeddings": 32})"),
+            unread("factor", "8", any + "'default'"));
+  EXPECT_EQ(verdict(R"({"rope_type": "default", "factor": 8})"), unread("factor", "8", any + "'default'"));
+  EXPECT_EQ(
+      verdict(R"({"original_max_position_embeddings": 32})"),
+      "rope_scaling.original_max_position_embeddings: found 32, wanted none: it is read where rope_scaling.rope_type "
+      "is 'yarn' or 'longrope' or 'llama3', and that is 'default'");
+  const std::string linear = R"({"rope_type": "linear", "factor": 2, )";
+  for (auto [key, value, found, kinds] : {std::tuple("beta_fast", "4", "4", "'yarn'"),
+                                          {"beta_slow", "2", "2", "'yarn'"},
+                                          {"mscale", "0.5", "0.5", "'yarn'"},
+                                          {"mscale_all_dim", "1", "1", "'yarn'"},
+                                          {"truncate", "false", "false", "'yarn'"},
+                                          {"low_freq_factor", "1", "1", "'llama3'"},
+                                          {"high_freq_factor", "4", "4", "'llama3'"},
+                                          {"short_factor", "[1, 2]", "[1, 2]", "'longrope'"},
+                                          {"long_factor", "[1, 2]", "[1, 2]", "'longrope'"},
+                                          {"attention_factor", "1.5", "1.5", "'yarn' or 'longrope'"}})
+    EXPECT_EQ(verdict((linear + "\"" + key + "\": " + value + "}").c_str()),
+              unread(key, found, Twine(kinds) + ", and that is 'linear'"));
+  EXPECT_EQ(verdict((R"({"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, )"
+                     R"("original_max_position_embeddings": 32, "long_factor": [1]})")),
+            unread("long_factor", "[1]", "'longrope', and that is 'llama3'"));
+  // What has no influence may stand there, and null.
+  EXPECT_EQ(verdict(R"({"rope_type": "default", "factor": 1.0, "low_freq_factor": null, "beta_fast": 32})"),
+            "accepted");
+  EXPECT_EQ(verdict((linear + R"("attention_factor": 1.0, "truncate": true, "mscale": null})").c_str()), "accepted");
+  json::Object changed = copy.config;
+  changed.erase("rope_parameters");
+  changed["rope_scaling"] = json::Object{{"type", "linear"}};
+  EXPECT_EQ(copy.verdict(changed),
+            "config.json: rope_scaling.factor: found 0, wanted at least 1 for rope type 'linear'");
+}
+
+// Expressions of options take what requirements ask for.
+TEST(ConfigImport, WindowsOnBothSidesAreEven) {
+  EXPECT_EQ(Copy("modernbert").with("local_attention", 7),
+            "config.json: local_attention: found 7, wanted an even number: a half of it on each side");
+}
+
+// A model whose layers end before those that predict further tokens: these are left out, with a note.
+TEST(ConfigImport, LayersThatPredictFurtherTokens) {
+  Copy copy("deepseek_v3"); // of 3 layers, of which the last shall be such a one
+  json::Object changed = copy.config;
+  changed["num_hidden_layers"] = 2;
+  const ImportResult result = cantFail(copy.import(changed));
+  EXPECT_EQ(result.notes,
+            std::vector<std::string>{"layer 2 predicts further tokens, and is left out: the texts are the "
+                                     "same without it"});
+  changed["num_nextn_predict_layers"] = 0;
+  EXPECT_TRUE(StringRef(copy.verdict(changed))
+                  .contains("'model.layers.2.input_layernorm.weight': found, but the family "
+                            "has no place for it"));
+  EXPECT_TRUE(cantFail(copy.import(copy.config)).notes.empty());
+}
+
+// An older word for the first token of a text, which counts where the newer is absent.
+TEST(ConfigImport, FirstTokensThatAreForced) {
+  Copy copy("bart");
+  auto forced = [&](const json::Object &config) {
+    return graph::GetGraph(cantFail(copy.import(config)).bytes.data())->generation()->forced_bos_id();
+  };
+  json::Object changed = copy.config;
+  changed["forced_bos_token_id"] = nullptr;
+  EXPECT_EQ(forced(changed), -1);
+  changed["force_bos_token_to_be_generated"] = true;
+  changed["bos_token_id"] = 3;
+  EXPECT_EQ(forced(changed), 3);
+  changed["forced_bos_token_id"] = 5;
+  EXPECT_EQ(forced(changed), 5);
 }
 
 // What a field stands for, and what its absence does, is the family's to say.

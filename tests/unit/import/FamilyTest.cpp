@@ -194,6 +194,11 @@ TEST(Family, MistakesOfMeaning) {
             "m.gguf: graph builder: entry: found 'go', wanted one of its 2 functions");
   EXPECT_EQ(changed("\"default\": 4, \"max\"", "\"default\": \"2 * slope\", \"max\""),
             "family 'dense': the default of parameter 'W' needs its own value");
+  EXPECT_EQ(changed("\"default\": 4, \"max\"", "\"default\": 4, \"when\": [\"Q\", \"x\"], \"max\""),
+            "family 'dense': parameter 'W': found no parameter 'Q' that it is read beside");
+  EXPECT_EQ(changed("\"prefix\": \"dense.\"",
+                    "\"prefix\": \"dense.\", \"ignored_tensors\": [{\"if\": \"1\", \"tensor\": \"{Q}\"}]"),
+            "family 'dense': ignored tensor '{Q}': expression 'Q': unknown name 'Q'");
   EXPECT_EQ(changed("\"layers\": \"L\"", "\"layers\": \"K\""), "m.gguf: expression 'K': unknown name 'K'");
   EXPECT_EQ(changed("\"layers\": \"L\"", "\"outputs\": {\"hidden\": \"Q\"}, \"layers\": \"L\""),
             "m.gguf: output 'hidden': expression 'Q': unknown name 'Q'");
