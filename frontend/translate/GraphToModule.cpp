@@ -86,9 +86,10 @@ llvm::Error Translator::missingPlugin(const llvm::Twine &needs, StringRef dialec
                      searched + ")");
 }
 
-/// The place as file, line (index of the op) and column (index of an op in a region), with the op's origin.
+/// The place as graph and function, line (index of the op) and column (index of an op in a region), with the op's
+/// origin.
 Location Translator::locate(const graph::Op *op) {
-  std::string name = file.path().str() + (current ? (":" + text(current->name())).str() : std::string());
+  std::string name = kGraphPlace.str() + (current ? (":" + text(current->name())).str() : std::string());
   Location place = FileLineColLoc::get(&context, name, path.empty() ? 0 : path.front().index,
                                        path.size() < 2 ? 0 : path.back().index + 1);
   if (op) {
@@ -413,7 +414,7 @@ llvm::Error Translator::verify(ModuleOp module) {
 
 llvm::Expected<OwningOpRef<ModuleOp>> Translator::run() {
   context.loadDialect<func::FuncDialect, ml_program::MLProgramDialect, tw::TwDialect>();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(&context, file.path(), 0, 0));
+  OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(&context, kGraphPlace, 0, 0));
   setModuleAttributes(*module);
   b.setInsertionPointToEnd(module->getBody());
   // Declared first: a call may come before its callee.
@@ -443,6 +444,11 @@ llvm::Expected<OwningOpRef<ModuleOp>> Translator::run() {
 llvm::Expected<OwningOpRef<ModuleOp>> translateToModule(const GraphFile &file, MLIRContext &context,
                                                         const TranslateOptions &options) {
   return Translator(file, context, options).run();
+}
+
+std::string placeInFile(StringRef place, StringRef file) {
+  StringRef rest = place;
+  return rest.consume_front(kGraphPlace) && rest.starts_with(":") ? (file + rest).str() : place.str();
 }
 
 OpOrigin originOf(Location location) {

@@ -19,6 +19,13 @@
 
 namespace tilewright {
 
+/// Stands for the graph file in the places of its ops, "graph:function:op": what is made from a module, receipts among
+/// it, does not depend on where the file lies and what it is called.
+inline constexpr llvm::StringLiteral kGraphPlace = "graph";
+
+/// `place` of an op, with `file` for the graph file; other places stay as they are.
+std::string placeInFile(llvm::StringRef place, llvm::StringRef file);
+
 struct TranslateOptions {
   /// Where plugins were looked for, for the error about a missing one.
   std::vector<std::string> searchedPlugins;

@@ -285,7 +285,8 @@ llvm::json::Value ReceiptCollector::toJson() const {
   return records;
 }
 
-llvm::Error ReceiptCollector::requireFused(llvm::StringRef kind) const {
+llvm::Error ReceiptCollector::requireFused(llvm::StringRef kind,
+                                           llvm::function_ref<std::string(llvm::StringRef)> shown) const {
   auto stageOf = [](const Receipt &receipt) {
     return receipt.stage.empty() ? -1 : llvm::find(stageNames(), receipt.stage) - stageNames().begin();
   };
@@ -311,7 +312,7 @@ llvm::Error ReceiptCollector::requireFused(llvm::StringRef kind) const {
   for (auto &[place, latest] : places)
     for (const Receipt &receipt : latest) {
       bool made = llvm::any_of(latest, [&](const Receipt &r) { return r.done && r.scope == receipt.scope; });
-      std::string fault = "\n  " + receipt.location + ": " + receipt.pass + ": " + receipt.reason +
+      std::string fault = "\n  " + shown(receipt.location) + ": " + receipt.pass + ": " + receipt.reason +
                           (receipt.advice.empty() ? "" : "\n    to change: " + receipt.advice);
       if (!made && !llvm::is_contained(faults, fault)) // scopes mostly miss for the same reason
         faults.push_back(std::move(fault));

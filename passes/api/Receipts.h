@@ -5,6 +5,7 @@
 #pragma once
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -36,7 +37,7 @@ struct Receipt {
   std::string plugin;   ///< who registered the pass; empty: core
   std::string kind;     ///< a name of coreReceiptKinds(), or a plugin's own
   std::string function; ///< symbol of the function around the op, "" when there is none
-  std::string location; ///< "file:line:column" of the op; for an op of a graph file "file:function:op"
+  std::string location; ///< "file:line:column" of the op; for an op of a graph file "graph:function:op"
   bool done = false;
   std::string reason;                                       ///< what was done, or the first condition that failed
   std::string advice;                                       ///< of a missed one: what to change
@@ -88,8 +89,8 @@ public:
 
   /// Error naming each candidate of `kind` that was left, or that no candidate of `kind` was met at all. A candidate is
   /// a place; what the latest stage that met it did counts: done when one of its passes did it, in each scope of its
-  /// own.
-  llvm::Error requireFused(llvm::StringRef kind) const;
+  /// own. `shown` is what a user is told of a Receipt::location.
+  llvm::Error requireFused(llvm::StringRef kind, llvm::function_ref<std::string(llvm::StringRef)> shown) const;
 
 private:
   friend class ReceiptScope;

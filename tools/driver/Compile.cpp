@@ -9,6 +9,7 @@
 
 #include "backends/cpu/Link.h"
 #include "frontend/graph/AtomicFile.h"
+#include "frontend/translate/Translate.h"
 #include "ir/interfaces/Interfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
@@ -75,10 +76,11 @@ int checkKinds(Session &session, const CompileOptions &options) {
 }
 
 /// What was not fused is told also when the kernels could not be formed: that is often why.
-int checkFused(const ReceiptCollector &collector, const CompileOptions &options) {
+int checkFused(Session &session, const ReceiptCollector &collector, const CompileOptions &options) {
+  const auto shown = [&](StringRef place) { return placeInFile(place, session.graph().path()); };
   int code = Success;
   for (const std::string &kind : options.requireFused)
-    if (int found = report(collector.requireFused(kind), CheckFailed))
+    if (int found = report(collector.requireFused(kind, shown), CheckFailed))
       code = found;
   return code;
 }
@@ -129,7 +131,7 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
       FailureOr<ClassProgram> program = formProgram(module, shapeClass, session.host().stages, pipeline);
       if (failed(program)) {
         writeReceipts(receipts, options);
-        checkFused(receipts, options);
+        checkFused(session, receipts, options);
         return WorkFailed;
       }
       progress.advance();
@@ -140,7 +142,7 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
       classes.push_back(std::move(*program));
     }
   }
-  if (int code = checkFused(receipts, options)) {
+  if (int code = checkFused(session, receipts, options)) {
     writeReceipts(receipts, options);
     return code;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/driver/Diagnostics.h"
 
+#include "frontend/translate/Translate.h"
 #include "tools/progress/Progress.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -42,11 +43,11 @@ static StringRef severity(DiagnosticSeverity value) {
 }
 
 /// "file:line:column: " of the innermost file location; column 0 is none.
-static void printPlace(Location location) {
+static void printPlace(Location location, StringRef graphFile) {
   if (auto fused = dyn_cast<FusedLoc>(location))
-    return printPlace(fused.getLocations().front());
+    return printPlace(fused.getLocations().front(), graphFile);
   if (auto name = dyn_cast<NameLoc>(location))
-    return printPlace(name.getChildLoc());
+    return printPlace(name.getChildLoc(), graphFile);
   if (isa<UnknownLoc>(location))
     return;
   auto file = dyn_cast<FileLineColLoc>(location);
@@ -54,7 +55,7 @@ static void printPlace(Location location) {
     llvm::errs() << location << ": ";
     return;
   }
-  llvm::errs() << file.getFilename().getValue() << ":" << file.getLine();
+  llvm::errs() << placeInFile((file.getFilename().getValue() + ":" + Twine(file.getLine())).str(), graphFile);
   if (file.getColumn() != 0)
     llvm::errs() << ":" << file.getColumn();
   llvm::errs() << ": ";
@@ -76,20 +77,20 @@ static std::string operationShown(StringRef note) {
   return shown;
 }
 
-static void print(const Diagnostic &diagnostic) {
-  printPlace(diagnostic.getLocation());
+static void print(const Diagnostic &diagnostic, StringRef graphFile) {
+  printPlace(diagnostic.getLocation(), graphFile);
   const std::string text = diagnostic.str(), operation = operationShown(text);
   llvm::errs() << severity(diagnostic.getSeverity()) << ": " << (operation.empty() ? text : "in " + operation) << "\n";
 }
 
 DiagnosticPrinter::DiagnosticPrinter(MLIRContext *context) : ScopedDiagnosticHandler(context) {
-  setHandler([](Diagnostic &diagnostic) {
+  setHandler([this](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
       return success();
     Progress::interrupt();
-    print(diagnostic);
+    print(diagnostic, graphFile);
     for (const Diagnostic &note : diagnostic.getNotes())
-      print(note);
+      print(note, graphFile);
     return success();
   });
 }

@@ -21,6 +21,12 @@ void note(const llvm::Twine &text);
 class DiagnosticPrinter : public mlir::ScopedDiagnosticHandler {
 public:
   explicit DiagnosticPrinter(mlir::MLIRContext *context);
+
+  /// What places in the graph are named by: the file as the user has named it.
+  void setGraphFile(llvm::StringRef path) { graphFile = path.str(); }
+
+private:
+  std::string graphFile;
 };
 
 } // namespace tilewright::driver

@@ -63,6 +63,7 @@ ModuleOp Session::open(const std::string &path, const std::string &weightsDir) {
     return nullptr;
   }
   graphFile.emplace(std::move(*file));
+  printer->setGraphFile(graphFile->path());
   TranslateOptions options;
   if (llvm::Expected<PluginSearch> search = PluginSearch::fromEnvironment(executablePath()))
     options.searchedPlugins = search->folders;

@@ -75,7 +75,7 @@ bool isFused(const std::vector<Line> &lines) {
   return met == made;
 }
 
-/// "model.twg:layer:1, 2, 3": what the places share is written once.
+/// "graph:layer:1, 2, 3": what the places share is written once.
 std::string joined(const std::vector<std::string> &places) {
   std::string text, prefix;
   for (const std::string &place : places) {

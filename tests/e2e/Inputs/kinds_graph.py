@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Small models for kinds of receipts that the usual models do not have.
 
-kinds_graph.py softmax|joint-softmax|negated-sum|maxout|negated FOLDER writes FOLDER/model.json, a graph file as JSON, for flatc.
+kinds_graph.py softmax|joint-softmax|negated-sum|maxout|negated|negated-twice FOLDER writes FOLDER/model.json, a graph file as JSON, for flatc.
 """
 import struct
 import sys
@@ -38,6 +38,8 @@ elif case == "maxout":
     y = op("my_technique.maxout", [x], tensor("f32", ["N", WIDTH // 2]), pieces=2)
 else:
     y = op("tw.neg", [x], rows)
+    if case == "negated-twice":
+        y = op("tw.neg", [y], rows)
 vocabulary = WIDTH // 2 if case == "maxout" else WIDTH
 logits = op("tw.gather", [y, arguments["logit_rows"]], tensor("f32", ["R", vocabulary]))
 f.data.update(results=[logits], result_names=["logits"])

@@ -28,7 +28,7 @@ protected:
   }
 
   std::string required(llvm::StringRef kind) {
-    llvm::Error error = collector.requireFused(kind);
+    llvm::Error error = collector.requireFused(kind, [](llvm::StringRef place) { return ("at " + place).str(); });
     return error ? llvm::toString(std::move(error)) : "";
   }
 
@@ -109,7 +109,7 @@ TEST_F(ReceiptsTest, AMissedCandidateIsAnErrorWithItsReason) {
   receipt::done(f, "some-plugin-fuse", "attention", "by tiles");
   receipt::missed(g, "some-plugin-fuse", "attention", "the form is dense", "use a state");
   EXPECT_EQ(required("attention"),
-            "--require-fused=attention: not fused:\n  model.twg:9: some-plugin-fuse: the form is dense\n"
+            "--require-fused=attention: not fused:\n  at model.twg:9: some-plugin-fuse: the form is dense\n"
             "    to change: use a state");
 }
 
@@ -123,7 +123,7 @@ TEST_F(ReceiptsTest, TheLatestStageDecides) {
   receipt::done(f, "some-plugin-recognise", "attention", "raised");
   receipt::missed(f, "some-plugin-fuse", "attention", "no such form", "");
   EXPECT_EQ(required("attention"),
-            "--require-fused=attention: not fused:\n  model.twg:3:7: some-plugin-fuse: no such form");
+            "--require-fused=attention: not fused:\n  at model.twg:3:7: some-plugin-fuse: no such form");
   receipt::missed(g, "some-plugin-recognise", "norm", "not quite", "");
   receipt::done(g, "some-plugin-fuse", "norm", "one sweep");
   EXPECT_EQ(required("norm"), "");
@@ -137,7 +137,7 @@ TEST_F(ReceiptsTest, EachScopeCounts) {
     else
       receipt::missed(f, "some-plugin-fuse", "norm", "too wide", "");
   }
-  EXPECT_EQ(required("norm"), "--require-fused=norm: not fused:\n  model.twg:3:7: some-plugin-fuse: too wide");
+  EXPECT_EQ(required("norm"), "--require-fused=norm: not fused:\n  at model.twg:3:7: some-plugin-fuse: too wide");
 }
 
 TEST_F(ReceiptsTest, NoCandidateIsAnError) {
