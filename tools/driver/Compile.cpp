@@ -25,6 +25,7 @@
 #include "llvm/Support/xxhash.h"
 
 #include <cstring>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -284,21 +285,34 @@ int compileTraced(Session &session, const CompileOptions &options) {
 /// behind.
 static int compileInChild(CompileOptions options) {
   options.isolate = false;
+  // A plugin may end the process with any exit code: that of a compilation that came to its end is in the pipe.
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    return report(llvm::errorCodeToError(llvm::errnoAsErrorCode()), WorkFailed);
   const pid_t child = fork(); // before any thread is there
   if (child < 0)
     return report(llvm::errorCodeToError(llvm::errnoAsErrorCode()), WorkFailed);
   if (child == 0) {
     const int code = compileModel(options);
     llvm::outs().flush();
-    _exit(code);
+    _exit(write(ends[1], &code, sizeof code) == sizeof code ? code : WorkFailed);
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
       return report(llvm::errorCodeToError(llvm::errnoAsErrorCode()), WorkFailed);
-  if (WIFEXITED(status))
-    return WEXITSTATUS(status);
+  int code = WorkFailed;
+  const bool ended = read(ends[0], &code, sizeof code) == sizeof code;
+  close(ends[0]);
+  close(ends[1]);
+  if (WIFEXITED(status) && ended)
+    return code;
   OutputFolder::removeLeftOf(child, options.output);
+  if (WIFEXITED(status))
+    return report(llvm::createStringError("a plugin or a library ended the compilation with exit code " +
+                                          llvm::Twine(WEXITSTATUS(status)) +
+                                          " before it was done; nothing was written"),
+                  WorkFailed);
   return report(llvm::createStringError("the compilation was ended by signal " + llvm::Twine(WTERMSIG(status)) + " (" +
                                         strsignal(WTERMSIG(status)) + "); nothing was written"),
                 WorkFailed);

@@ -2,6 +2,7 @@
 // Options of the compile-side commands. Built with exceptions for the command-line parser; it sees no LLVM header.
 #include "tools/conformance/Check.h"
 #include "tools/driver/Commands.h"
+#include "tools/host/EarlyEnd.h"
 
 #include <CLI/CLI.hpp>
 
@@ -22,9 +23,7 @@ void addWeightsDir(CLI::App &command, std::string &folder) {
       ->check(CLI::ExistingDirectory);
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
+int runCommand(int argc, char **argv) {
   CLI::App app{"Compiles transformer models ahead of time.", "tilewright"};
   app.require_subcommand(1);
   int result = 0;
@@ -262,4 +261,11 @@ int main(int argc, char **argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   return result;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const tilewright::CommandUnderWay underWay;
+  return runCommand(argc, argv);
 }
