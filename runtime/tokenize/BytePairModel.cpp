@@ -4,7 +4,10 @@
 #include "runtime/tokenize/TokenModel.h"
 #include "runtime/tokenize/Utf8.h"
 
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 namespace tilewright {
 
@@ -13,7 +16,7 @@ namespace {
 class BytePairModel : public TokenModel {
 public:
   BytePairModel(const TokenizerData &data, const TokenIndex &index, const Fallback &fallback);
-  std::unique_ptr<WordEncoder> makeEncoder(bool skipUnencodable) const override;
+  std::unique_ptr<WordEncoder> makeEncoder(const WordOptions &options) const override;
 
 private:
   friend class BytePairEncoder;
@@ -27,11 +30,13 @@ private:
   std::unordered_map<char32_t, int32_t> characters; // symbols; those from vocabularySize on are no tokens
   std::vector<char32_t> withoutToken;               // by symbol - vocabularySize
   MergeTable merges;
+  std::unordered_map<int32_t, std::pair<int32_t, int32_t>> partsOfControl; // of tokens that merges make
 };
 
 class BytePairEncoder : public WordEncoder {
 public:
-  BytePairEncoder(const BytePairModel &model, bool skip) : model(model), merger(model.merges), skip(skip) {}
+  BytePairEncoder(const BytePairModel &model, const WordOptions &options)
+      : model(model), merger(model.merges), options(options) {}
 
   void word(std::string_view word, size_t place, std::vector<int32_t> &ids) override {
     if (!model.wholeWords.empty())
@@ -42,22 +47,39 @@ public:
     symbols.clear();
     if (model.byteLevel)
       for (size_t at = 0; at < word.size(); ++at)
-        model.fallback.append(word.substr(at, 1), place + at, skip, symbols);
+        model.fallback.append(word.substr(at, 1), place + at, options.skipUnencodable, symbols);
     else
       readCharacters(word, place);
     merged.clear();
     merger.merge(symbols, merged);
+    if (!options.mayBeControl && !model.partsOfControl.empty())
+      takeControlApart();
     for (int32_t symbol : merged)
       if (symbol < model.vocabularySize) {
         ids.push_back(symbol);
       } else {
         std::string character;
         appendUtf8(character, model.withoutToken[symbol - model.vocabularySize]);
-        model.fallback.append(character, place, skip, ids);
+        model.fallback.append(character, place, options.skipUnencodable, ids);
       }
   }
 
 private:
+  /// On the way to a longer token a control token is a step as any other; as a result it is not.
+  void takeControlApart() {
+    symbols.swap(merged);
+    merged.clear();
+    std::reverse(symbols.begin(), symbols.end());
+    while (!symbols.empty()) {
+      const int32_t symbol = symbols.back();
+      symbols.pop_back();
+      if (const auto parts = model.partsOfControl.find(symbol); parts != model.partsOfControl.end())
+        symbols.insert(symbols.end(), {parts->second.second, parts->second.first});
+      else
+        merged.push_back(symbol);
+    }
+  }
+
   void readCharacters(std::string_view word, size_t place) {
     bool afterUnknown = false;
     for (size_t at = 0; at < word.size();) {
@@ -68,7 +90,7 @@ private:
         afterUnknown = false;
       } else {
         const size_t before = symbols.size();
-        model.fallback.append(word.substr(at, unit.length), place + at, skip, symbols);
+        model.fallback.append(word.substr(at, unit.length), place + at, options.skipUnencodable, symbols);
         const bool isUnknown = symbols.size() == before + 1 && symbols.back() == model.unknown;
         if (isUnknown && afterUnknown && model.fuseUnknown)
           symbols.pop_back();
@@ -80,7 +102,7 @@ private:
 
   const BytePairModel &model;
   BytePairMerger merger;
-  const bool skip;
+  const WordOptions options;
   std::vector<int32_t> symbols, merged;
 };
 
@@ -103,7 +125,11 @@ BytePairModel::BytePairModel(const TokenizerData &data, const TokenIndex &index,
       characters.emplace(*character, id);
   }
   if (data.kind != "bpe_scores") {
-    merges = MergeTable(readMerges(data, index), data.tokens.size());
+    std::vector<Merge> list = readMerges(data, index);
+    for (const Merge &merge : list)
+      if (!isPieceOfText(typeOf(data, merge.result)))
+        partsOfControl.try_emplace(merge.result, merge.left, merge.right);
+    merges = MergeTable(std::move(list), data.tokens.size());
     return;
   }
   ScoreMerges scored = mergesByScore(data);
@@ -113,8 +139,8 @@ BytePairModel::BytePairModel(const TokenizerData &data, const TokenIndex &index,
   merges = MergeTable(std::move(scored.merges), data.tokens.size() + withoutToken.size());
 }
 
-std::unique_ptr<WordEncoder> BytePairModel::makeEncoder(bool skipUnencodable) const {
-  return std::make_unique<BytePairEncoder>(*this, skipUnencodable);
+std::unique_ptr<WordEncoder> BytePairModel::makeEncoder(const WordOptions &options) const {
+  return std::make_unique<BytePairEncoder>(*this, options);
 }
 
 } // namespace

@@ -57,7 +57,9 @@ void checkStep(const TokenizerStep &step) {
     throw Error(TW_CORRUPT, "tokenizer: decoder step '" + step.name + "' has no text");
 }
 
-std::string spelling(const TokenizerData &data, int32_t id) {
+std::string spelling(const TokenizerData &data, const Normalizer &normalizer, int32_t id) {
+  if (isSpecial(typeOf(data, id)) && (matchingOf(data, id) & kInNormalizedText))
+    return normalizer.apply(data.tokens[id]);
   if (typeOf(data, id) == TokenType::Byte)
     if (const auto byte = byteOfHexToken(data.tokens[id]))
       return std::string(1, static_cast<char>(*byte));
@@ -66,7 +68,7 @@ std::string spelling(const TokenizerData &data, int32_t id) {
 
 } // namespace
 
-TokenTexts::TokenTexts(const TokenizerData &data) {
+TokenTexts::TokenTexts(const TokenizerData &data, const Normalizer &normalizer) {
   for (const TokenizerStep &step : data.decoders)
     checkStep(step);
   const auto count = static_cast<int32_t>(data.tokens.size());
@@ -76,7 +78,7 @@ TokenTexts::TokenTexts(const TokenizerData &data) {
     Store &store = first ? beginning : inside;
     store.ends.reserve(data.tokens.size());
     for (int32_t id = 0; id < count; ++id) {
-      std::string text = spelling(data, id);
+      std::string text = spelling(data, normalizer, id);
       for (const TokenizerStep &step : data.decoders)
         applyStep(step, first, text);
       store.bytes += text;

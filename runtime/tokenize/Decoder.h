@@ -2,6 +2,7 @@
 // What tokens stand for.
 #pragma once
 
+#include "runtime/tokenize/Normalizer.h"
 #include "runtime/tokenize/TokenizerData.h"
 
 #include <cstdint>
@@ -14,7 +15,8 @@ namespace tilewright {
 /// The bytes of every token, once as they stand inside a text and once as they begin one. Immutable.
 ///
 /// Byte tokens stand for their byte, normal tokens of a byte-level vocabulary for what they spell in the byte alphabet,
-/// all others for their own text. Then come the steps, one after another:
+/// those looked for in
+/// normalized text for their spelling there, all others for their own text. Then come the steps, one after another:
 ///   replace       `with` for each `text`
 ///   metaspace     a space for each `text`; in the first token nothing, unless `number` is 0
 ///   strip_first   up to `number` times `text` is taken from the begin of the first token
@@ -24,7 +26,7 @@ namespace tilewright {
 class TokenTexts {
 public:
   /// Throws UNSUPPORTED for a step of another name.
-  explicit TokenTexts(const TokenizerData &data);
+  TokenTexts(const TokenizerData &data, const Normalizer &normalizer);
 
   /// The bytes of a token of the vocabulary.
   std::string_view of(int32_t id, bool first) const;

@@ -6,18 +6,68 @@
 #include "runtime/tokenize/Regex.h"
 #include "runtime/tokenize/UnicodeText.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace tilewright {
 
 namespace {
 
-using Step = std::function<std::string(std::string_view)>;
-
 void checkSize(size_t bytes) {
   if (bytes >= UINT32_MAX)
     throw Error(TW_EXHAUSTED, "text: normalized, it has more than 4294967294 bytes");
 }
+
+using Step = std::function<std::string(std::string_view, size_t &)>;
+
+/// A step that changes character by character, or nearly so.
+template <typename Change> Step eachCharacter(Change change) {
+  return [change = std::move(change)](std::string_view text, size_t &head) {
+    std::string result = change(text);
+    const std::string front = change(text.substr(0, head));
+    if (result.starts_with(front))
+      head = front.size();
+    else // the first character was composed with what follows
+      head = result.empty() ? 0 : readUtf8(result, 0).length;
+    return result;
+  };
+}
+
+/// Parts of a text and what stands for others, put together.
+class Replacement {
+public:
+  Replacement(std::string_view text, size_t head) : text(text), oldHead(head), atHead(head > 0) {}
+
+  /// [begin, end), which is not in front of earlier calls', becomes `with`.
+  void replace(size_t begin, size_t end, std::string_view with) {
+    keep(begin);
+    atHead &= end <= oldHead; // it comes from the last of these bytes
+    add(with, with.size());
+    done = end;
+    checkSize(result.size());
+  }
+  std::string finish(size_t &head) {
+    keep(text.size());
+    head = newHead;
+    return std::move(result);
+  }
+
+private:
+  void keep(size_t end) {
+    const size_t headBytes = std::min(std::max(oldHead, done), end) - done;
+    add(text.substr(done, end - done), headBytes);
+    atHead &= end <= oldHead;
+  }
+  void add(std::string_view bytes, size_t headBytes) {
+    result += bytes;
+    newHead += atHead ? headBytes : 0;
+  }
+
+  std::string_view text;
+  size_t oldHead, newHead = 0, done = 0;
+  bool atHead; // all so far comes from the head
+  std::string result;
+};
 
 std::string cleanForBert(std::string_view text) {
   std::string result;
@@ -78,7 +128,7 @@ std::string squeezeSpaces(std::string_view text) {
   return result;
 }
 
-std::string strip(std::string_view text, int32_t ends) {
+std::string strip(std::string_view text, int32_t ends, size_t &head) {
   size_t begin = 0, end = text.size();
   while ((ends & 1) && begin < end) {
     const Utf8Unit unit = readUtf8(text, begin);
@@ -94,69 +144,75 @@ std::string strip(std::string_view text, int32_t ends) {
       break;
     end = last;
   }
+  head = std::min(std::max(head, begin), end) - begin;
   return std::string(text.substr(begin, end - begin));
 }
 
-std::string replaceAll(std::string_view text, std::string_view what, std::string_view with) {
-  std::string result;
+std::string replaceAll(std::string_view text, std::string_view what, std::string_view with, size_t &head) {
+  Replacement made(text, head);
   size_t at = 0;
-  for (size_t found; (found = text.find(what, at)) != std::string_view::npos; at = found + what.size()) {
-    result.append(text, at, found - at).append(with);
-    checkSize(result.size());
-  }
-  return result.append(text.substr(at));
+  for (size_t found; (found = text.find(what, at)) != std::string_view::npos; at = found + what.size())
+    made.replace(found, found + what.size(), with);
+  return made.finish(head);
 }
 
-std::string replaceMatches(std::string_view text, const Regex &regex, std::string_view with) {
-  RegexMatcher matcher(regex);
-  matcher.reset(text);
+std::string replaceMatches(std::string_view text, const Regex &regex, std::string_view with, size_t &head) {
   if (text.empty()) // has no matches, not even empty ones
     return {};
-  std::string result;
-  size_t at = 0;
-  while (const auto match = matcher.next()) {
-    result.append(text, at, match->begin - at).append(with);
-    at = match->end;
-    checkSize(result.size());
-  }
-  return result.append(text.substr(at));
+  RegexMatcher matcher(regex);
+  matcher.reset(text);
+  Replacement made(text, head);
+  while (const auto match = matcher.next())
+    made.replace(match->begin, match->end, with);
+  return made.finish(head);
+}
+
+std::string prepend(std::string_view text, std::string_view prefix, size_t &head) {
+  if (text.empty())
+    return {};
+  head += head > 0 ? prefix.size() : 0;
+  return std::string(prefix).append(text);
 }
 
 Step makeStep(const TokenizerStep &step) {
   const std::string &name = step.name;
   if (name == "nfc")
-    return [](std::string_view text) { return normalForm(text, NormalForm::C); };
+    return eachCharacter([](std::string_view text) { return normalForm(text, NormalForm::C); });
   if (name == "nfd")
-    return [](std::string_view text) { return normalForm(text, NormalForm::D); };
+    return eachCharacter([](std::string_view text) { return normalForm(text, NormalForm::D); });
   if (name == "nfkc")
-    return [](std::string_view text) { return normalForm(text, NormalForm::KC); };
+    return eachCharacter([](std::string_view text) { return normalForm(text, NormalForm::KC); });
   if (name == "nfkd")
-    return [](std::string_view text) { return normalForm(text, NormalForm::KD); };
+    return eachCharacter([](std::string_view text) { return normalForm(text, NormalForm::KD); });
   if (name == "lowercase")
-    return lowerCase;
+    return eachCharacter(lowerCase);
   if (name == "strip_marks")
-    return [](std::string_view text) { return keepCharacters(text, [](char32_t c) { return !isMark(c); }); };
+    return eachCharacter(
+        [](std::string_view text) { return keepCharacters(text, [](char32_t c) { return !isMark(c); }); });
   if (name == "bert_clean")
-    return cleanForBert;
+    return eachCharacter(cleanForBert);
   if (name == "bert_cjk")
-    return spaceIdeographs;
+    return eachCharacter(spaceIdeographs);
   if (name == "bert_accents")
-    return withoutAccents;
+    return eachCharacter(withoutAccents);
   if (name == "nmt")
-    return cleanForTranslation;
+    return eachCharacter(cleanForTranslation);
   if (name == "squeeze_spaces")
-    return squeezeSpaces;
+    return eachCharacter(squeezeSpaces);
   if (name == "strip")
-    return [ends = step.number](std::string_view text) { return strip(text, ends); };
+    return [ends = step.number](std::string_view text, size_t &head) { return strip(text, ends, head); };
   if (name == "prepend")
-    return [prefix = step.text](std::string_view text) { return text.empty() ? "" : prefix + std::string(text); };
+    return [prefix = step.text](std::string_view text, size_t &head) { return prepend(text, prefix, head); };
   if (name == "charsmap")
-    return [map = std::make_shared<const CharsMap>(step.bytes)](std::string_view text) { return map->apply(text); };
+    return eachCharacter(
+        [map = std::make_shared<const CharsMap>(step.bytes)](std::string_view text) { return map->apply(text); });
   if (name == "replace" && !step.text.empty())
-    return [what = step.text, with = step.with](std::string_view text) { return replaceAll(text, what, with); };
+    return [what = step.text, with = step.with](std::string_view text, size_t &head) {
+      return replaceAll(text, what, with, head);
+    };
   if (name == "replace_regex")
     return [regex = std::make_shared<const Regex>(step.text, Regex::Trust::Untrusted),
-            with = step.with](std::string_view text) { return replaceMatches(text, *regex, with); };
+            with = step.with](std::string_view text, size_t &head) { return replaceMatches(text, *regex, with, head); };
   throw Error(TW_UNSUPPORTED, "tokenizer: unknown normalizer step '" + name + "'");
 }
 
@@ -171,9 +227,14 @@ Normalizer::Normalizer(std::span<const TokenizerStep> list) {
 }
 
 std::string Normalizer::apply(std::string_view text) const {
+  size_t head = 0;
+  return apply(text, head);
+}
+
+std::string Normalizer::apply(std::string_view text, size_t &head) const {
   std::string result(text);
   for (const auto &step : steps) {
-    result = step(result);
+    result = step(result, head);
     checkSize(result.size());
   }
   return result;

@@ -34,9 +34,12 @@ public:
   bool empty() const { return steps.empty(); }
   /// `text` is valid UTF-8, and so is the result. Throws EXHAUSTED for a result beyond 4 GiB.
   std::string apply(std::string_view text) const;
+  /// `head`: how many bytes at the begin of `text`, and then of the result, come from the first character of a whole
+  /// text. That is what decides, in the package `tokenizers`, whether a word stands at the text's begin.
+  std::string apply(std::string_view text, size_t &head) const;
 
 private:
-  std::vector<std::function<std::string(std::string_view)>> steps;
+  std::vector<std::function<std::string(std::string_view, size_t &)>> steps;
 };
 
 } // namespace tilewright

@@ -128,26 +128,30 @@ void prefixSpace(Words &words) {
     const size_t begin = result.text.size();
     if (words.text[range.begin] != ' ')
       result.text += ' ';
+    if (range.begin < words.head)
+      result.head = result.text.size() + std::min(range.end, words.head) - range.begin;
     result.text.append(words.text, range.begin, range.end - range.begin);
     result.ranges.push_back({begin, result.text.size()});
   }
   words = std::move(result);
 }
 
-void metaspace(Words &words, const TokenizerStep &step, bool first) {
+void metaspace(Words &words, const TokenizerStep &step) {
   Words result;
-  for (size_t i = 0; i < words.ranges.size(); ++i) {
-    const TextRange range = words.ranges[i];
+  for (const TextRange &range : words.ranges) {
     size_t begin = result.text.size();
     const std::string_view word = std::string_view(words.text).substr(range.begin, range.end - range.begin);
-    const bool wanted = step.number == 2 || (step.number == 1 && first && i == 0);
+    const bool wanted = step.number == 2 || (step.number == 1 && range.begin < words.head);
     if (wanted && word.front() != ' ' && !word.starts_with(step.text))
       result.text += step.text;
-    for (char c : word)
-      if (c == ' ')
+    for (size_t at = range.begin; at < range.end; ++at) {
+      if (words.text[at] == ' ')
         result.text += step.text;
       else
-        result.text += c;
+        result.text += words.text[at];
+      if (at < words.head)
+        result.head = result.text.size();
+    }
     result.ranges.push_back({begin, result.text.size()});
   }
   words = std::move(result);
@@ -165,25 +169,25 @@ SplitBehavior behaviorOf(const TokenizerStep &step) {
   return static_cast<SplitBehavior>(step.number);
 }
 
-std::function<void(Words &, bool)> makeStep(const TokenizerStep &step) {
+std::function<void(Words &)> makeStep(const TokenizerStep &step) {
   const std::string &name = step.name;
   if (name == "rule") {
     auto rules = std::make_shared<std::vector<Regex>>();
     for (std::string_view pattern : findSplitRule(step.text).patterns)
       rules->emplace_back(pattern, Regex::Trust::Known);
-    return [rules](Words &words, bool) {
+    return [rules](Words &words) {
       for (const Regex &regex : *rules)
         splitByRegex(words, regex, SplitBehavior::Isolated, false);
     };
   }
   if (name == "split_regex") {
     auto regex = std::make_shared<const Regex>(step.text, Regex::Trust::Untrusted);
-    return [regex, behavior = behaviorOf(step), invert = step.flag](Words &words, bool) {
+    return [regex, behavior = behaviorOf(step), invert = step.flag](Words &words) {
       splitByRegex(words, *regex, behavior, invert);
     };
   }
   auto splitAt = [](Matcher matcher, SplitBehavior behavior, bool invert = false) {
-    return [matcher = std::move(matcher), behavior, invert](Words &words, bool) {
+    return [matcher = std::move(matcher), behavior, invert](Words &words) {
       splitWords(words, matcher, behavior, invert);
     };
   };
@@ -195,7 +199,7 @@ std::function<void(Words &, bool)> makeStep(const TokenizerStep &step) {
   if (name == "split_white_space")
     return splitAt(matchCharacters(isWhiteSpace), SplitBehavior::Removed);
   if (name == "split_bert")
-    return [](Words &words, bool) {
+    return [](Words &words) {
       splitWords(words, matchCharacters(isWhiteSpace), SplitBehavior::Removed, false);
       splitWords(words, matchCharacters(isPunctuation), SplitBehavior::Isolated, false);
     };
@@ -204,11 +208,11 @@ std::function<void(Words &, bool)> makeStep(const TokenizerStep &step) {
   if (name == "split_digits")
     return splitAt(matchCharacters(isNumber), step.flag ? SplitBehavior::Isolated : SplitBehavior::Contiguous);
   if (name == "prefix_space")
-    return [](Words &words, bool) { prefixSpace(words); };
+    return [](Words &words) { prefixSpace(words); };
   if (name == "metaspace") {
     if (step.text.empty() || validUtf8Prefix(step.text) != step.text.size() || step.text.find(' ') != std::string::npos)
       corrupt(step, "text is '" + step.text + "', wanted a character in place of the space");
-    return [step](Words &words, bool first) { metaspace(words, step, first); };
+    return [step](Words &words) { metaspace(words, step); };
   }
   throw Error(TW_UNSUPPORTED, "tokenizer: unknown pre-tokenizer step '" + name + "'");
 }
@@ -222,11 +226,11 @@ PreTokenizer::PreTokenizer(std::span<const TokenizerStep> list) {
   }
 }
 
-Words PreTokenizer::split(std::string text, bool first) const {
-  Words words{std::move(text), {}};
+Words PreTokenizer::split(std::string text, size_t head) const {
+  Words words{std::move(text), {}, head};
   words.ranges.push_back({0, words.text.size()});
   for (const auto &step : steps)
-    step(words, first);
+    step(words);
   if (words.text.size() >= UINT32_MAX)
     throw Error(TW_EXHAUSTED, "text: with spaces in front of its words, it has more than 4294967294 bytes");
   return words;

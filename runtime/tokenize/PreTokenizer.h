@@ -21,6 +21,7 @@ struct TextRange {
 struct Words {
   std::string text;
   std::vector<TextRange> ranges;
+  size_t head = 0; ///< bytes at the text's begin that come from the first character of the whole text (Normalizer.h)
 };
 
 /// Steps, one after another, each cutting the words of those before it, in linear time and with constant stack.
@@ -34,7 +35,7 @@ struct Words {
 ///   split_digits       at digits (N*), with `flag` each by itself
 ///   prefix_space       a space in front of each word that does not begin with one
 ///   metaspace          `text` in place of spaces, and in front of each word that does not begin with it, if `number`
-///                      is 2, or of the text's first word only, if it is 1; with `flag` words begin at each
+///                      is 2, or of words that begin the whole text only, if it is 1; with `flag` words begin at each
 class PreTokenizer {
 public:
   /// Throws UNSUPPORTED for a step of another name, or an expression that is not understood.
@@ -42,11 +43,11 @@ public:
 
   /// Whether words are just parts of the text, so that places in them are places in the text.
   bool keepsText() const { return unchanged; }
-  /// `text` is valid UTF-8 and is not empty; `first`: it begins the whole text. Throws as RegexMatcher::matchAt.
-  Words split(std::string text, bool first) const;
+  /// `text` is valid UTF-8 and is not empty; `head` is that of Words. Throws as RegexMatcher::matchAt.
+  Words split(std::string text, size_t head) const;
 
 private:
-  std::vector<std::function<void(Words &, bool)>> steps;
+  std::vector<std::function<void(Words &)>> steps;
   bool unchanged = true;
 };
 

@@ -5,6 +5,7 @@
 #include "runtime/tokenize/UnicodeText.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tilewright {
 
@@ -49,41 +50,44 @@ int32_t SpecialTokens::findWhole(std::string_view text) const {
   return index < 0 ? -1 : tokens[index].id;
 }
 
-std::optional<SpecialTokens::Match>
-SpecialTokens::longestAt(std::string_view text, size_t from, size_t begin,
+std::optional<SpecialTokens::Spelling>
+SpecialTokens::longestAt(std::string_view text, size_t begin,
                          const std::function<bool(size_t, size_t)> &mayBeControl) const {
-  std::optional<Match> longest;
-  uint8_t matching = 0;
+  std::optional<Spelling> longest;
   uint32_t node = TokenTrie::kRoot;
   for (size_t at = begin; at < text.size(); ++at) {
     node = trie.step(node, static_cast<uint8_t>(text[at]));
     if (node == TokenTrie::kNowhere)
       break;
-    const int32_t index = trie.id(node);
-    if (index < 0 || (tokens[index].control && !mayBeControl(begin, at + 1)))
-      continue;
-    longest = Match{begin, at + 1, tokens[index].id};
-    matching = tokens[index].matching;
+    if (const int32_t index = trie.id(node); index >= 0 && (!tokens[index].control || mayBeControl(begin, at + 1)))
+      longest.emplace(Spelling{tokens[index], at + 1});
   }
-  if (longest && (matching & kWholeWordsOnly) &&
-      (endsWith(text, longest->begin, isWordCharacter) || beginsWith(text, longest->end, isWordCharacter)))
-    return std::nullopt;
-  if (longest && (matching & kTakesSpaceBehind))
-    while (beginsWith(text, longest->end, isWhiteSpace))
-      longest->end += readUtf8(text, longest->end).length;
-  if (longest && (matching & kTakesSpaceBefore))
-    while (longest->begin > from && endsWith(text, longest->begin, isWhiteSpace))
-      longest->begin = std::max(from, characterBefore(text, longest->begin));
   return longest;
 }
 
-std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, size_t from,
+std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, Progress &progress,
                                                         const std::function<bool(size_t, size_t)> &mayBeControl) const {
   if (empty())
     return std::nullopt;
-  for (size_t begin = from; begin < text.size(); ++begin)
-    if (auto match = longestAt(text, from, begin, mayBeControl))
-      return match;
+  for (size_t at = progress.next; at < text.size();) {
+    const auto found = longestAt(text, at, mayBeControl);
+    const size_t begin = std::exchange(at, found ? found->end : at + 1);
+    if (!found)
+      continue;
+    const uint8_t matching = found->token.matching;
+    if ((matching & kWholeWordsOnly) &&
+        (endsWith(text, begin, isWordCharacter) || beginsWith(text, found->end, isWordCharacter)))
+      continue;
+    Match match{progress.taken, begin, found->end, found->token.id};
+    if (matching & kTakesSpaceBehind)
+      while (beginsWith(text, match.end, isWhiteSpace))
+        match.end += readUtf8(text, match.end).length;
+    if (matching & kTakesSpaceBefore)
+      while (match.begin > match.before && endsWith(text, match.begin, isWhiteSpace))
+        match.begin = std::max(match.before, characterBefore(text, match.begin));
+    progress = {found->end, match.end};
+    return match;
+  }
   return std::nullopt;
 }
 

@@ -48,12 +48,17 @@ private:
   size_t vocabularySize;
 };
 
+struct WordOptions {
+  bool skipUnencodable = false; ///< leave out what has no token, instead of throwing
+  bool mayBeControl = true;     ///< words may become control tokens, where the model's merges make any
+};
+
 /// Immutable, safe to share between threads.
 class TokenModel {
 public:
   virtual ~TokenModel() = default;
-  /// `skipUnencodable`: leave out what has no token, instead of throwing. The model must outlive its encoder.
-  virtual std::unique_ptr<WordEncoder> makeEncoder(bool skipUnencodable) const = 0;
+  /// The model must outlive its encoder.
+  virtual std::unique_ptr<WordEncoder> makeEncoder(const WordOptions &options) const = 0;
 };
 
 /// The model of checked data, by its kind; all three must outlive it. Throws CORRUPT.
@@ -71,8 +76,7 @@ std::unique_ptr<const TokenModel> makeUnigramModel(const TokenizerData &data, co
 
 /// Whether a word, or a part of one, may become this token.
 inline bool isOrdinary(const TokenizerData &data, int32_t id) {
-  const TokenType type = typeOf(data, id);
-  return (type == TokenType::Normal || type == TokenType::UserDefined) && !(matchingOf(data, id) & kNotInModel);
+  return isPieceOfText(typeOf(data, id)) && !(matchingOf(data, id) & kNotInModel);
 }
 
 } // namespace tilewright

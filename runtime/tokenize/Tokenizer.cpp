@@ -48,7 +48,9 @@ SpecialTokens specialTokens(const TokenizerData &data, const Normalizer &normali
 class Tokenizer::Encoding {
 public:
   Encoding(const Tokenizer &tokenizer, bool skipUnencodable)
-      : tokenizer(tokenizer), skip(skipUnencodable), encoder(tokenizer.model->makeEncoder(skip)) {}
+      : tokenizer(tokenizer), skip(skipUnencodable),
+        encoder(tokenizer.model->makeEncoder({.skipUnencodable = skip, .mayBeControl = false})),
+        encoderWithControl(tokenizer.model->makeEncoder({.skipUnencodable = skip, .mayBeControl = true})) {}
 
   void add(const TextSegment &segment) {
     const size_t begin = text.size();
@@ -65,13 +67,12 @@ public:
     if (text.size() >= UINT32_MAX)
       throw Error(TW_EXHAUSTED, "text: " + std::to_string(text.size()) + " bytes, at most 4294967294 can be encoded");
     auto mayBeControl = [this](size_t begin, size_t end) { return isParsed(begin, end); };
-    size_t done = 0;
-    while (const auto match = tokenizer.special.find(text, done, mayBeControl)) {
-      stretch(done, match->begin);
+    SpecialTokens::Progress progress;
+    while (const auto match = tokenizer.special.find(text, progress, mayBeControl)) {
+      stretch(match->before, match->begin);
       ids.push_back(match->id);
-      done = match->end;
     }
-    stretch(done, text.size());
+    stretch(progress.taken, text.size());
     return std::move(ids);
   }
 
@@ -97,28 +98,32 @@ private:
   void ordinary(size_t begin, size_t end) {
     if (begin == end)
       return;
-    const std::string normalized = tokenizer.normalizer.apply(std::string_view(text).substr(begin, end - begin));
-    auto mayBeControl = [parsed = isParsed(begin, end)](size_t, size_t) { return parsed; };
-    size_t done = 0;
-    while (const auto match = tokenizer.specialInNormalized.find(normalized, done, mayBeControl)) {
-      words(normalized.substr(done, match->begin - done), begin == 0 && done == 0, begin + done);
+    size_t head = begin == 0 ? readUtf8(text, 0).length : 0;
+    const std::string normalized = tokenizer.normalizer.apply(std::string_view(text).substr(begin, end - begin), head);
+    const bool parsed = isParsed(begin, end);
+    WordEncoder &encode = parsed ? *encoderWithControl : *encoder;
+    auto words = [&](size_t from, size_t to) {
+      if (from < to)
+        addWords(normalized.substr(from, to - from), head - std::min(head, from), begin + from, encode);
+    };
+    SpecialTokens::Progress progress;
+    while (const auto match =
+               tokenizer.specialInNormalized.find(normalized, progress, [parsed](size_t, size_t) { return parsed; })) {
+      words(match->before, match->begin);
       ids.push_back(match->id);
-      done = match->end;
     }
-    words(normalized.substr(done), begin == 0 && done == 0, begin + done);
+    words(progress.taken, normalized.size());
   }
 
-  void words(std::string piece, bool first, size_t place) {
-    if (piece.empty())
-      return;
-    const Words cut = tokenizer.preTokenizer.split(std::move(piece), first);
+  void addWords(std::string piece, size_t head, size_t place, WordEncoder &encode) {
+    const Words cut = tokenizer.preTokenizer.split(std::move(piece), head);
     for (const TextRange &range : cut.ranges)
-      encoder->word(std::string_view(cut.text).substr(range.begin, range.end - range.begin), place + range.begin, ids);
+      encode.word(std::string_view(cut.text).substr(range.begin, range.end - range.begin), place + range.begin, ids);
   }
 
   const Tokenizer &tokenizer;
   const bool skip;
-  std::unique_ptr<WordEncoder> encoder;
+  std::unique_ptr<WordEncoder> encoder, encoderWithControl;
   std::string text;
   std::vector<TextRange> parsed; // where control tokens may stand; neighbours joined
   std::vector<int32_t> ids;
@@ -137,7 +142,7 @@ Tokenizer::Tokenizer(TokenizerData given) : Tokenizer(Checked(std::move(given)))
 Tokenizer::Tokenizer(Checked checked)
     : data(std::move(checked.data)), normalizer(data.normalizers), preTokenizer(data.preTokenizers),
       special(specialTokens(data, normalizer, false)), specialInNormalized(specialTokens(data, normalizer, true)),
-      texts(data), fallback(data), model(makeTokenModel(data, checked.index, fallback)) {}
+      texts(data, normalizer), fallback(data), model(makeTokenModel(data, checked.index, fallback)) {}
 
 std::vector<int32_t> Tokenizer::encode(std::string_view text, const EncodeOptions &options) const {
   const TextSegment segment{std::string(text), options.parseSpecial};

@@ -97,11 +97,9 @@ std::vector<Merge> readMerges(const TokenizerData &data, const TokenIndex &index
       const auto found = index.find(part);
       if (found == index.end())
         corrupt(place + " needs the token '" + std::string(part) + "', which the vocabulary lacks");
-      // Otherwise ordinary text could merge into a control token.
-      if (const TokenType type = typeOf(data, found->second);
-          type != TokenType::Normal && type != TokenType::UserDefined)
+      if (const TokenType type = typeOf(data, found->second); type == TokenType::Unused || type == TokenType::Byte)
         corrupt(place + " involves token " + std::to_string(found->second) + " ('" + std::string(part) +
-                "'), which is not a normal token");
+                "'), which is an unused or a byte token");
       return found->second;
     };
     joined.assign(text, 0, space).append(text, space + 1);

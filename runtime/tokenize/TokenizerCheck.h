@@ -16,6 +16,9 @@ using TokenIndex = std::unordered_map<std::string_view, int32_t>;
 /// Whether tokens of this type are spelled literally and found in text before it is cut into words.
 inline bool isSpecial(TokenType type) { return type == TokenType::Control || type == TokenType::UserDefined; }
 
+/// Whether any text may become tokens of this type.
+inline bool isPieceOfText(TokenType type) { return type == TokenType::Normal || type == TokenType::UserDefined; }
+
 /// Type of a token, normal if the data gives none; `id` is in range.
 inline TokenType typeOf(const TokenizerData &data, int32_t id) {
   return data.tokenTypes.empty() ? TokenType::Normal : static_cast<TokenType>(data.tokenTypes[id]);
@@ -29,8 +32,8 @@ inline uint8_t matchingOf(const TokenizerData &data, int32_t id) {
 /// CORRUPT.
 TokenIndex checkTokenizerData(const TokenizerData &data);
 
-/// Reads the merges of checked data: each is 'left right', both sides and their join are normal or user-defined tokens,
-/// none stands twice. Throws CORRUPT.
+/// Reads the merges of checked data: each is 'left right', both sides and their join are normal, user-defined, control
+/// or unknown tokens, none stands twice. Throws CORRUPT.
 std::vector<Merge> readMerges(const TokenizerData &data, const TokenIndex &index);
 
 } // namespace tilewright

@@ -27,7 +27,7 @@ public:
     tokens = TokenTrie(std::move(entries));
   }
 
-  std::unique_ptr<WordEncoder> makeEncoder(bool skipUnencodable) const override;
+  std::unique_ptr<WordEncoder> makeEncoder(const WordOptions &options) const override;
 
 private:
   friend class UnigramEncoder;
@@ -100,8 +100,8 @@ private:
   std::vector<Step> path;
 };
 
-std::unique_ptr<WordEncoder> UnigramModel::makeEncoder(bool skipUnencodable) const {
-  return std::make_unique<UnigramEncoder>(*this, skipUnencodable);
+std::unique_ptr<WordEncoder> UnigramModel::makeEncoder(const WordOptions &options) const {
+  return std::make_unique<UnigramEncoder>(*this, options.skipUnencodable);
 }
 
 } // namespace

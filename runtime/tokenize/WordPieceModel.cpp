@@ -25,7 +25,7 @@ public:
     continuations = TokenTrie(std::move(inside));
   }
 
-  std::unique_ptr<WordEncoder> makeEncoder(bool skipUnencodable) const override;
+  std::unique_ptr<WordEncoder> makeEncoder(const WordOptions &options) const override;
 
 private:
   friend class WordPieceEncoder;
@@ -89,8 +89,8 @@ private:
   const bool skip;
 };
 
-std::unique_ptr<WordEncoder> WordPieceModel::makeEncoder(bool skipUnencodable) const {
-  return std::make_unique<WordPieceEncoder>(*this, skipUnencodable);
+std::unique_ptr<WordEncoder> WordPieceModel::makeEncoder(const WordOptions &options) const {
+  return std::make_unique<WordPieceEncoder>(*this, options.skipUnencodable);
 }
 
 } // namespace

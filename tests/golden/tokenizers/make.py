@@ -268,7 +268,30 @@ def word_level():
     return tokenizer
 
 
+def added():
+    """Added tokens of every sort: found in words, over white space that another took, normalized, and such as a merge makes as well."""
+    tokenizer = byte_level_bpe(pre_tokenizers.ByteLevel(add_prefix_space=False), normalizers.Sequence([normalizers.Lowercase(), normalizers.NFC()]))
+    tokenizer.add_special_tokens([AddedToken(t, single_word=True, normalized=False, special=True) for t in ("the", "en")])
+    tokenizer.add_special_tokens([AddedToken("\u00c9 X", normalized=True, special=True), AddedToken("<s>", rstrip=True, normalized=False, special=True)])
+    tokenizer.add_tokens([AddedToken("\n", rstrip=True, normalized=False), AddedToken("\t", normalized=False), AddedToken("<tool>", lstrip=True, rstrip=True, normalized=False),
+                          AddedToken("User_ID", normalized=True), AddedToken("THE Tok", single_word=True, normalized=True), AddedToken("oken<", single_word=True, normalized=False)])
+    return tokenizer
+
+
+def first_space(normalizer, *steps):
+    """Which words begin a text, and so get a space in front, where white space goes before that is asked."""
+    tokenizer = fallback_bpe(normalizer, pre_tokenizers.Sequence([*steps, pre_tokenizers.Metaspace(prepend_scheme="first", split=False)]),
+                             decoders.Sequence(SP_DECODER), pre_tokenizers.Metaspace())
+    add_tokens(tokenizer)
+    tokenizer.add_tokens([AddedToken("User_ID", normalized=True)])
+    return tokenizer
+
+
 HUGGING_FACE = {
+    "added": added, "first_stripped": lambda: first_space(normalizers.Strip(), pre_tokenizers.Punctuation()),
+    "first_replaced": lambda: first_space(normalizers.Sequence([normalizers.Replace(Regex(r"\s+"), " "), normalizers.Replace("th", "x"), normalizers.NFKC()]), pre_tokenizers.WhitespaceSplit()),
+    "first_prepended": lambda: first_space(normalizers.Sequence([normalizers.NFD(), normalizers.Prepend("x "), normalizers.StripAccents(), normalizers.Lowercase()]),
+                                           pre_tokenizers.Split(" ", "removed"), pre_tokenizers.Punctuation()),
     "gpt2": gpt2, "llama3": llama3, "qwen2": qwen2, "gpt_oss": lambda: plain_splits(O200K), "tekken": lambda: plain_splits(TEKKEN),
     "deepseek": lambda: plain_splits(*DEEPSEEK), "roberta": roberta, "llama2": llama2, "mistral": mistral, "gemma": gemma,
     "bert": lambda: bert(True), "bert_cased": lambda: bert(False), "t5": t5, "unigram": unigram, "word_level": word_level,

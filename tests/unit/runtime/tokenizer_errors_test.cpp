@@ -93,8 +93,25 @@ TEST(TokenizerErrors, Merges) {
                 [](auto &d) { d.merges[0] = "a b c"; });
   expectRefused(TW_CORRUPT, "tokenizer: merge 1 ('a b') stands in the list twice",
                 [](auto &d) { d.merges[1] = "a b"; });
-  expectRefused(TW_CORRUPT, "tokenizer: merge 1 ('ab b') involves token 3 ('abb'), which is not a normal token",
-                [](auto &d) { d.tokenTypes[3] = 3; });
+  expectRefused(TW_CORRUPT, "tokenizer: merge 1 ('ab b') involves token 3 ('abb'), which is an unused or a byte token",
+                [](auto &d) { d.tokenTypes[3] = 5; });
+}
+
+// A control token that merges make is a result in text that may name it; elsewhere it is only a step to longer tokens.
+TEST(TokenizerErrors, MergesOfControlTokens) {
+  TokenizerData data = small();
+  data.tokens = {"a", "b", "ab", "abb", "<end>", "abba"};
+  data.tokenTypes = {1, 1, 3, 3, 3, 1};
+  data.merges = {"a b", "ab b", "abb a"};
+  data.matching = {0, 0, kWholeWordsOnly, kWholeWordsOnly, 0, 0};
+  const Tokenizer tokenizer(data);
+  using Ids = std::vector<int32_t>;
+  EXPECT_EQ(tokenizer.encode("babbb", true), (Ids{1, 3, 1}));
+  EXPECT_EQ(tokenizer.encode("babbb"), (Ids{1, 0, 1, 1, 1}));
+  EXPECT_EQ(tokenizer.encode("babba", true), (Ids{1, 5}));
+  EXPECT_EQ(tokenizer.encode("babba"), (Ids{1, 5}));
+  EXPECT_EQ(tokenizer.encode("ab"), (Ids{0, 1}));
+  EXPECT_EQ(tokenizer.encode("ab", true), (Ids{2}));
 }
 
 TEST(TokenizerErrors, ByteWithoutToken) {

@@ -68,7 +68,8 @@ TEST_P(GoldenTokenizers, EqualTheLibrary) {
 INSTANTIATE_TEST_SUITE_P(Kinds, GoldenTokenizers,
                          testing::Values("gpt2", "llama3", "qwen2", "gpt_oss", "tekken", "deepseek", "roberta",
                                          "llama2", "mistral", "gemma", "bert", "bert_cased", "t5", "unigram",
-                                         "word_level", "gguf_llama", "gguf_t5", "gguf_bert"),
+                                         "word_level", "added", "first_stripped", "first_replaced", "first_prepended",
+                                         "gguf_llama", "gguf_t5", "gguf_bert"),
                          [](const auto &info) { return std::string(info.param); });
 
 } // namespace

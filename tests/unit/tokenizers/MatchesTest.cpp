@@ -27,7 +27,7 @@ TEST(TokenizerMatches, SplitsEqualTheLibrary) {
                                .text = entry[0],
                                .number = static_cast<int32_t>(behavior),
                                .flag = entry[2].get<bool>()};
-      const Words words = PreTokenizer(std::span(&step, 1)).split(entry[1], true);
+      const Words words = PreTokenizer(std::span(&step, 1)).split(entry[1], 1);
       std::vector<std::string> found;
       for (const TextRange &range : words.ranges)
         found.push_back(words.text.substr(range.begin, range.end - range.begin));
