@@ -117,6 +117,30 @@ TEST(Regex, GoesFromMatchToMatch) {
   EXPECT_EQ(matches("$", ""), (Places{{0, 0}}));
 }
 
+// Going from empty match to empty match is counted as all searching is.
+TEST(Regex, EmptyMatchesAreCounted) {
+  const std::string digits(100'000, '7');
+  const auto count = [&](const char *pattern) {
+    const Regex regex(pattern, Regex::Trust::Untrusted);
+    RegexMatcher matcher(regex);
+    matcher.reset(digits);
+    size_t matches = 0;
+    while (matcher.next())
+      ++matches;
+    return matches;
+  };
+  EXPECT_EQ(count("x*"), digits.size() + 1);
+  EXPECT_EQ(count("(?<=7)"), digits.size());
+  EXPECT_EQ(count("$"), 1u);
+  try {
+    count("(?=(\\d{3})+(?!\\d))"); // looks at all the rest from each place
+    ADD_FAILURE() << "not given up";
+  } catch (const Error &error) {
+    EXPECT_STREQ(statusName(error.code()), "EXHAUSTED");
+    EXPECT_NE(error.message().find("of a text of 100000 bytes"), std::string::npos) << error.message();
+  }
+}
+
 TEST(Regex, MatchesWhereItBegins) {
   const Regex regex("ab|\\w", Regex::Trust::Untrusted);
   RegexMatcher matcher(regex);
