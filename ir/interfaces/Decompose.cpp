@@ -2,6 +2,7 @@
 #include "ir/interfaces/Decompose.h"
 
 #include "ir/interfaces/ValueTags.h"
+#include "ir/interfaces/Verify.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -26,13 +27,8 @@ LogicalResult decompose(ReferenceLowering op) {
   OpBuilder b(op);
   Operation *before = op->getPrevNode();
   FailureOr<SmallVector<Value>> values = op.lowerToReference(b);
-  if (failed(values))
+  if (failed(values) || failed(verifyGivenTypes(op, "ReferenceLowering", *values)))
     return failure();
-  bool fits = values->size() == op->getNumResults();
-  for (unsigned i = 0; fits && i < values->size(); ++i)
-    fits = (*values)[i].getType() == op->getResult(i).getType();
-  if (!fits)
-    return op->emitOpError("has a reference lowering whose results are not of its types");
   // What stands there now, not what the builder was told: a lowering may take back an op that it made.
   llvm::SmallPtrSet<Operation *, 8> created;
   for (Operation *made = before ? before->getNextNode() : &op->getBlock()->front(); made != op;

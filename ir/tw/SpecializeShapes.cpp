@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/tw/SpecializeShapes.h"
 
+#include "ir/interfaces/Verify.h"
 #include "ir/tw/Shapes.h"
 #include "ir/tw/Tw.h"
 
@@ -115,7 +116,8 @@ LogicalResult deriveByReference(ReferenceLowering op) {
   OpBuilder b(op->getContext(), &created);
   b.setInsertionPoint(op);
   FailureOr<SmallVector<Value>> values = op.lowerToReference(b);
-  LogicalResult done = failed(values) || values->size() != op->getNumResults() ? failure() : success();
+  // Of other types than the op's results: those are still to be derived.
+  LogicalResult done = failed(values) ? failure() : verifyGiven(op, "ReferenceLowering", *values);
   for (Operation *made : created.ops)
     if (succeeded(done))
       done = derive(made);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/tile/GroupKernel.h"
 
+#include "ir/interfaces/Verify.h"
 #include "ir/tw/RowCount.h"
 #include "ir/tw/Tw.h"
 
@@ -236,7 +237,7 @@ LogicalResult GroupKernelBuilder::lowerTiles() {
   for (TileLowering op : ops) {
     b.setInsertionPoint(op);
     FailureOr<SmallVector<Value>> values = op.lowerTile(b);
-    if (failed(values))
+    if (failed(values) || failed(verifyGivenTypes(op, "TileLowering", *values)))
       return failure();
     op->replaceAllUsesWith(*values);
     op->erase();

@@ -2,6 +2,7 @@
 #include "passes/tile/KernelGroups.h"
 
 #include "ir/interfaces/Tiling.h"
+#include "ir/interfaces/Verify.h"
 #include "ir/tw/Tw.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -281,6 +282,8 @@ LogicalResult Partition::add(Operation *op) {
       return success();
     return op->emitOpError("has no kernel form: a plugin or a pass that lowers it is missing");
   }
+  if (failed(verifyLoopMap(op, *map)))
+    return failure();
 
   StringRef rowName = rows.of(op->getResult(0));
   for (Value result : op->getResults())

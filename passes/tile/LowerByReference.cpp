@@ -49,8 +49,9 @@ public:
         return signalPassFailure();
       }
       for (auto &[op, reason] : ops) {
-        receipt::done(op, getArgument(), "reference_form",
-                      "compiled by its reference lowering: " + op->getName().getStringRef() + " " + reason);
+        StringRef name = op->getName().getStringRef();
+        receipt::done(op, getArgument(), "reference_form", "compiled by its reference lowering: " + name + " " + reason,
+                      {{"op", name.str()}});
         if (failed(decompose(op)))
           return signalPassFailure();
       }
@@ -102,7 +103,7 @@ private:
       return {};
     StringRef text = reason;
     text.consume_front(("'" + op->getName().getStringRef() + "' op ").str());
-    return text.empty() ? "has no kernel form" : text.str();
+    return text.empty() ? "has a kernel form that fails without a reason" : text.str();
   }
 
   ListOption<std::string> withoutKernels{*this, "without-kernels",

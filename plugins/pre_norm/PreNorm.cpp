@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "plugins/pre_norm/PreNorm.h"
 
+#include "ir/interfaces/Verify.h"
+
 #include "llvm/ADT/ScopeExit.h"
 
 // The norm's dialect is loaded as the parser loads those of ops.
@@ -87,7 +89,7 @@ FailureOr<SmallVector<Value>> AddNormOp::lowerToReference(OpBuilder &builder) {
   Operation *norm = buildNorm(builder, *this, sum);
   // What is left behind are core ops only: the norm is lowered as well.
   auto values = cast<ReferenceLowering>(norm).lowerToReference(builder);
-  if (failed(values))
+  if (failed(values) || failed(verifyGivenTypes(norm, "ReferenceLowering", *values)))
     return failure();
   norm->erase();
   return SmallVector<Value>{sum, values->front()};

@@ -3,6 +3,7 @@
 #include "plugins/pre_norm/PreNorm.h"
 
 #include "ir/interfaces/TileBuilder.h"
+#include "ir/interfaces/Verify.h"
 
 namespace tilewright::pre_norm {
 
@@ -22,8 +23,9 @@ FailureOr<SmallVector<Value>> AddNormOp::lowerTile(OpBuilder &builder) {
     normed = lowering.lowerTile(builder);
   else
     emitOpError("has no kernel form: '") << getNorm() << "' has none";
+  bool isRight = succeeded(normed) && succeeded(verifyGivenTypes(norm, "TileLowering", *normed));
   norm->erase();
-  if (failed(normed))
+  if (!isRight)
     return failure();
   return SmallVector<Value>{sum, normed->front()};
 }
