@@ -22,7 +22,8 @@ constexpr unsigned kMaxCallDepth = 64;
 
 template <typename Real> class Engine : public Interpreter {
 public:
-  Engine(OwningOpRef<ModuleOp> lowered, WeightProvider &weights) : Interpreter(std::move(lowered), weights) {}
+  Engine(OwningOpRef<ModuleOp> lowered, WeightProvider &weights, bool rounds)
+      : Interpreter(std::move(lowered), weights), rounds(rounds) {}
 
   FailureOr<std::vector<RunValue>> run(StringRef name, std::vector<RunValue> inputs) override;
   StateRows<double> rowsOf(const StateHandle &state) const override;
@@ -42,13 +43,18 @@ private:
 
   static Val of(Array<Real> array) { return {std::make_shared<Array<Real>>(std::move(array)), nullptr, nullptr}; }
   /// One result, rounded to its type.
-  static FailureOr<SmallVector<Val>> single(Operation *op, FailureOr<Array<Real>> array) {
+  FailureOr<SmallVector<Val>> single(Operation *op, FailureOr<Array<Real>> array) {
     if (failed(array))
       return failure();
-    roundToType(*array, cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
+    round(*array, op->getResult(0).getType());
     return SmallVector<Val>{of(std::move(*array))};
   }
+  void round(Array<Real> &array, Type type) {
+    if (rounds)
+      roundToType(array, cast<RankedTensorType>(type).getElementType());
+  }
 
+  const bool rounds;                       ///< numbers to types narrower than f32
   llvm::DenseMap<Operation *, Val> loaded; ///< by global
   unsigned depth = 0;
 };
@@ -191,7 +197,7 @@ FailureOr<SmallVector<Value<Real>>> Engine<Real>::evaluate(Operation *op, ArrayR
       .Case([&](tw::TopkOp topk) -> Result {
         ArrayPtr<Real> keys = whole(operands[0]), take = topk.getTake() ? whole(operands[1]) : nullptr;
         auto results = evaluateTopk(topk, *keys, take.get());
-        roundToType(results[0], topk.getValues().getType().getElementType());
+        round(results[0], topk.getValues().getType());
         return SmallVector<Val>{of(std::move(results[0])), of(std::move(results[1]))};
       })
       .Case([&](tw::GroupRowsOp groupRows) -> Result {
@@ -230,8 +236,7 @@ FailureOr<SmallVector<Value<Real>>> Engine<Real>::evaluate(Operation *op, ArrayR
         for (Array<Real> *array :
              {&results->out, results->lse ? &*results->lse : nullptr, results->weights ? &*results->weights : nullptr})
           if (array) {
-            auto type = cast<RankedTensorType>(op->getResult(values.size()).getType());
-            roundToType(*array, type.getElementType());
+            round(*array, op->getResult(values.size()).getType());
             values.push_back(of(std::move(*array)));
           }
         return values;
@@ -312,7 +317,7 @@ FailureOr<Value<Real>> Engine<Real>::input(func::FuncOp function, unsigned index
   if (!fits)
     return fail() << (given->isFloat ? "floats" : "integers") << " of shape " << text(given->shape);
   Array<Real> array = Array<Real>::from(*given);
-  roundToType(array, tensor.getElementType());
+  round(array, tensor);
   return of(std::move(array));
 }
 
@@ -369,9 +374,9 @@ FailureOr<std::unique_ptr<Interpreter>> Interpreter::create(ModuleOp module, Wei
     return failure();
   std::unique_ptr<Interpreter> interpreter;
   if (precision == Precision::F32)
-    interpreter = std::make_unique<Engine<float>>(std::move(lowered), weights);
+    interpreter = std::make_unique<Engine<float>>(std::move(lowered), weights, /*rounds=*/true);
   else
-    interpreter = std::make_unique<Engine<double>>(std::move(lowered), weights);
+    interpreter = std::make_unique<Engine<double>>(std::move(lowered), weights, precision != Precision::Unrounded);
   return interpreter;
 }
 

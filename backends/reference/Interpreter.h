@@ -9,7 +9,11 @@
 
 namespace tilewright::reference {
 
-enum class Precision { F32, F64 };
+enum class Precision {
+  F32,
+  F64,
+  Unrounded ///< as F64, and numbers of types narrower than f32 are not rounded to them: smooth, for derivatives
+};
 
 /// Called behind each op that has run, with its results; a state is an opaque handle.
 using Tap = std::function<void(mlir::Operation *op, llvm::ArrayRef<RunValue> results)>;

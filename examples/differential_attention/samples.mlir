@@ -13,6 +13,13 @@ func.func @weighted(%a: tensor<?x3x33xf32>, %b: tensor<?x3x33xf32>, %l: tensor<3
 
 // -----
 
+func.func @half(%a: tensor<?x2x8xbf16>, %b: tensor<?x2x8xbf16>, %l: tensor<2xbf16>, %g: tensor<8xbf16>) -> tensor<?x2x8xbf16> {
+  %y = differential_attention.combine %a, %b, %l weight(%g : tensor<8xbf16>) {epsilon = 1.0e-05 : f64} : tensor<?x2x8xbf16>, tensor<2xbf16>
+  return %y : tensor<?x2x8xbf16>
+}
+
+// -----
+
 // One head of one element.
 func.func @narrow(%a: tensor<?x1x1xf32>, %b: tensor<?x1x1xf32>, %l: tensor<1xf32>) -> tensor<?x1x1xf32> {
   %y = differential_attention.combine %a, %b, %l {epsilon = 1.0e-05 : f64} : tensor<?x1x1xf32>, tensor<1xf32>

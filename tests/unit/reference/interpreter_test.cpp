@@ -165,6 +165,24 @@ TEST_F(InterpreterTest, Precision) {
   }
 }
 
+/// 1 + 2^-20 is 1 in bf16: as an argument, and as a result.
+TEST_F(InterpreterTest, Unrounded) {
+  NoWeights none;
+  constexpr StringRef text =
+      "func.func @main(%x: tensor<1xf32>, %y: tensor<1xbf16>) -> (tensor<1xbf16>, tensor<1xbf16>) {\n"
+      "  %z = tw.cast %x : tensor<1xf32> -> tensor<1xbf16>\n"
+      "  return %z, %y : tensor<1xbf16>, tensor<1xbf16>\n}";
+  const double fine = 1 + std::ldexp(1.0, -20);
+  for (Precision precision : {Precision::F64, Precision::Unrounded}) {
+    std::unique_ptr<Interpreter> interpreter = open(text, none, precision);
+    ASSERT_TRUE(interpreter);
+    auto outputs = interpreter->run("main", {floats({1}, {fine}), floats({1}, {fine})});
+    ASSERT_TRUE(succeeded(outputs));
+    for (const RunValue &output : *outputs)
+      EXPECT_EQ(std::get<Tensor>(output).reals[0], precision == Precision::Unrounded ? fine : 1.0);
+  }
+}
+
 TEST_F(InterpreterTest, WrongInputs) {
   NoWeights none;
   std::unique_ptr<Interpreter> interpreter =
