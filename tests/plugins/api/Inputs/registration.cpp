@@ -21,6 +21,8 @@ struct Nothing : mlir::PassWrapper<Nothing, mlir::OperationPass<>> {
   void runOnOperation() final {
     if (flag == "test-plugin-throws")
       throw std::runtime_error("a pass that throws");
+    if (flag == "test-plugin-throws-number")
+      throw 3;
   }
   std::string flag;
 };
@@ -61,9 +63,10 @@ static void registerStages(tw_stage_registry *registry) {
                      return std::make_unique<Nothing>(std::string("test-plugin-other").substr(99));
                    }});
   if (fault("throw-run"))
-    registry->add({"simplify", "test-plugin-throws", {}, {}, {}, [](const tilewright::PipelineOptions &) {
-                     return std::make_unique<Nothing>("test-plugin-throws");
-                   }});
+    for (const char *flag : {"test-plugin-throws", "test-plugin-throws-number"})
+      registry->add({"simplify", flag, {}, {}, {}, [flag](const tilewright::PipelineOptions &) {
+                       return std::make_unique<Nothing>(flag);
+                     }});
   if (fault("stage"))
     registry->add({"simplfy", "test-plugin-other", {}, {}, {}, make});
   if (fault("prefix"))
