@@ -112,6 +112,8 @@ Finding Environment::loadPlugin() {
       plugin = &loaded;
   context = std::make_unique<MLIRContext>(host.dialects, MLIRContext::Threading::DISABLED);
   context->printOpOnDiagnostic(false); // errors are quoted in one line
+  if (llvm::Error error = receipts.install(*context, &host.stages))
+    return failed(llvm::toString(std::move(error)));
   for (const std::string &dialect : plugin->dialects) {
     announce("while dialect '" + dialect + "' registers its ops; is one of them there twice?");
     context->getOrLoadDialect(dialect);
@@ -172,6 +174,15 @@ Finding Environment::checkProvisions() const {
   return wrong.empty() ? passed() : failed(llvm::join(wrong, "\n"));
 }
 
+Finding Environment::checkPassOrder() const {
+  if (plugin->passes.empty())
+    return absent("no pass");
+  for (StringRef stage : stageNames())
+    if (auto passes = orderStage(host.stages, stage); !passes)
+      return failed(llvm::toString(passes.takeError()));
+  return passed("beside those of " + std::to_string(host.plugins.loaded().size() - 1) + " other plugins");
+}
+
 std::vector<Finding> Environment::load() {
   std::vector<Finding> findings;
   auto add = [&](const char *check, const std::function<Finding()> &run) {
@@ -186,6 +197,7 @@ std::vector<Finding> Environment::load() {
   if (isUsable) {
     add("samples", [&] { return readSamples(); });
     add("provisions", [&] { return checkProvisions(); });
+    add("pass order", [&] { return checkPassOrder(); });
   }
   return findings;
 }

@@ -2,6 +2,7 @@
 // The plugin under test, loaded in a child process.
 #pragma once
 
+#include "passes/api/Receipts.h"
 #include "tools/conformance/Isolated.h"
 #include "tools/conformance/Library.h"
 #include "tools/conformance/Manual.h"
@@ -28,6 +29,7 @@ struct Environment {
   const Target &target;
   Host host;
   std::unique_ptr<mlir::MLIRContext> context;
+  mutable ReceiptCollector receipts; ///< of what was compiled since they were last taken
   const LoadedPlugin *plugin = nullptr;
   std::vector<std::string> ops;            ///< of the plugin's dialects, sorted
   std::vector<const SampleText *> samples; ///< whose required plugins are loaded
@@ -47,6 +49,7 @@ private:
   Finding loadPlugin();
   Finding readSamples();
   Finding checkProvisions() const;
+  Finding checkPassOrder() const;
 };
 
 /// Threads of this process.

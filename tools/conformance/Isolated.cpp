@@ -31,8 +31,10 @@ namespace tilewright::conformance {
 namespace {
 
 constexpr int kFaultExit = 99;
-/// Wall-clock seconds per second of budget, and at least: a check that sleeps ends too, and one on a busy machine does
-/// not.
+/// Seconds on the clock without any processor time after which a check sleeps or waits for what does not come: as long
+/// as the budget, and at least so many, for a machine that is busy with others.
+constexpr double kLeastIdle = 10;
+/// Seconds on the clock per second of budget, and at least: a check that wakes up now and then ends too.
 constexpr double kWallFactor = 15, kLeastWall = 300;
 [[maybe_unused]] constexpr uint64_t kMemoryLimit = uint64_t(16) << 30;
 
@@ -208,6 +210,7 @@ public:
     if (pid <= 0)
       return std::nullopt;
     double cpuStart = processorSeconds(pid), wallStart = now();
+    double cpu = cpuStart, lastWork = wallStart;
     while (true) {
       if (size_t end = pending.find('\n'); end != std::string::npos) {
         std::string line = pending.substr(0, end);
@@ -230,12 +233,24 @@ public:
         reap();
         return std::nullopt;
       }
-      if (processorSeconds(pid) - cpuStart > budget || now() - wallStart > std::max(budget * kWallFactor, kLeastWall)) {
-        overtime = true;
-        kill(pid, SIGKILL);
-        reap();
-        return std::nullopt;
+      const double wall = now();
+      if (double used = processorSeconds(pid); used > cpu) {
+        cpu = used;
+        lastWork = wall;
       }
+      std::string limit;
+      if (cpu - cpuStart > budget)
+        limit = llvm::formatv("{0:f0} s of processor time", budget);
+      else if (double idle = std::max(budget, kLeastIdle); wall - lastWork > idle)
+        limit = llvm::formatv("{0:f0} s in which it did nothing", idle);
+      else if (double most = std::max(budget * kWallFactor, kLeastWall); wall - wallStart > most)
+        limit = llvm::formatv("{0:f0} s", most);
+      if (limit.empty())
+        continue;
+      overtime = limit;
+      kill(pid, SIGKILL);
+      reap();
+      return std::nullopt;
     }
   }
 
@@ -246,8 +261,8 @@ public:
     std::string tail = words.empty() ? "" : " (" + words + ")";
     if (!doing.empty())
       tail = ", " + doing + tail;
-    if (overtime)
-      return "does not end: stopped after " + llvm::formatv("{0:f0} s", budget).str() + tail;
+    if (!overtime.empty())
+      return "does not end: stopped after " + overtime + tail;
     if (WIFSIGNALED(status))
       return std::string("crashes: ") + strsignal(WTERMSIG(status)) + tail;
     return "ends the process with exit code " + std::to_string(WEXITSTATUS(status)) + tail;
@@ -266,7 +281,7 @@ private:
   double budget;
   pid_t pid = 0;
   int input = -1, errors = -1, status = 0;
-  bool overtime = false;
+  std::string overtime; ///< the limit that it was stopped at
   std::string pending;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An op's kernel against its reference: shapes, masks, NaN, and the same bits from any number of threads.
 #include "ir/interfaces/Interfaces.h"
-#include "ir/tw/Numerics.h"
+#include "tools/conformance/Contract.h"
 #include "tools/conformance/Environment.h"
+#include "tools/conformance/Fallbacks.h"
 #include "tools/conformance/Numbers.h"
 #include "tools/conformance/Steps.h"
 #include "tools/functions/CompiledFunction.h"
@@ -17,17 +18,6 @@ using reference::RunValue;
 using reference::Tensor;
 
 namespace {
-
-/// What a program's ops allow together; its results are rounded to f32 whatever they allow.
-NumericsBound boundOf(const Program &program, StringRef numerics) {
-  NumericsBound bound = {1e-7, 1e-6};
-  program.function()->walk([&](Operation *op) {
-    NumericsBound own = numericsBoundOf(op, numerics);
-    bound.absolute = std::max(bound.absolute, own.absolute);
-    bound.relative = std::max(bound.relative, own.relative);
-  });
-  return bound;
-}
 
 std::vector<Tensor> tensorsOf(ArrayRef<RunValue> values) {
   std::vector<Tensor> tensors;
@@ -52,19 +42,26 @@ public:
       problem = diagnostics.error("no reason given");
   }
 
-  llvm::Expected<std::vector<RunValue>> run(MLIRContext *context, ArrayRef<RunValue> inputs) {
+  /// `point` is that of the inputs.
+  llvm::Expected<std::vector<RunValue>> run(const Environment &environment, const Point &point,
+                                            ArrayRef<RunValue> inputs) {
     if (!function)
       return llvm::createStringError("does not compile: " + problem);
-    CapturedDiagnostics diagnostics(context);
+    CapturedDiagnostics diagnostics(environment.context.get());
     auto results = function->run(tensorsOf(inputs));
+    fallbacks.note(environment, text(point)); // a static function's were written when it was made
     if (failed(results))
       return llvm::createStringError(diagnostics.error("does not run"));
     return std::vector<RunValue>(results->begin(), results->end());
   }
 
+  /// Why `op` is compiled by its reference lowering at a point that has run; "" when it is not.
+  std::string fallback(const Point &point, StringRef op) const { return fallbacks.reason(text(point), op); }
+
   StringRef numerics; ///< "precise" or "fast"
 
 private:
+  Fallbacks fallbacks;
   SampleWeights weights;
   std::unique_ptr<CompiledFunction> function;
   std::string problem;
@@ -133,26 +130,68 @@ std::optional<Finding> nothingPlain(const Environment &environment, StringRef op
   return std::nullopt;
 }
 
+std::string counted(unsigned number, const char *what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+/// What was run of an op, a type or a pass, and agreed with the reference.
+struct Runs {
+  std::string op; ///< empty: none in particular
+  unsigned plain = 0, steps = 0;
+  unsigned byKernel = 0;    ///< of them, those with results that the op's kernel form had a part in
+  unsigned byReference = 0; ///< those in which it had none, because it gave nothing
+  std::string fallback;     ///< the reason of the first of these
+  ContractTrial contract;
+
+  unsigned all() const { return plain + steps; }
+  std::string text() const {
+    std::string total = counted(plain, "run");
+    if (steps)
+      total += " and " + counted(steps, "step") + " over states";
+    if (byReference)
+      total += ", " + std::to_string(byReference) + " of them without the kernel form (" + fallback + ")";
+    return total;
+  }
+  /// Of a run: what it made, within which bound, and why its op was compiled by its reference lowering ("": it was
+  /// not).
+  void note(ArrayRef<RunValue> wanted, NumericsBound bound, const std::string &reason) {
+    contract.add(wanted, bound);
+    auto isThere = [](const RunValue &value) {
+      const auto *tensor = std::get_if<Tensor>(&value);
+      return tensor && tensor->size() > 0;
+    };
+    if (reason.empty()) {
+      byKernel += llvm::any_of(wanted, isThere);
+      return;
+    }
+    ++byReference;
+    if (fallback.empty())
+      fallback = reason;
+  }
+};
+
 /// Runs the steps of a schedule and compares each with the reference. "": they agree. A schedule that the program does
 /// not take is passed over (`ran` stays as it is).
 std::string compareSteps(const Environment &environment, const Program &program, SteppedKernel &kernel,
-                         const Schedule &schedule, unsigned &ran) {
+                         const Schedule &schedule, Runs &ran) {
   auto wanted = interpretSteps(program, schedule);
   if (!wanted)
     return llvm::consumeError(wanted.takeError()), "";
   auto found = kernel.run(environment, schedule);
   if (!found)
     return llvm::toString(found.takeError());
-  for (size_t step = 0; step < wanted->size(); ++step)
-    if (std::string wrong = difference((*found)[step], (*wanted)[step], boundOf(program, "precise")); !wrong.empty())
+  const NumericsBound bound = boundOf(program, "precise");
+  for (size_t step = 0; step < wanted->size(); ++step) {
+    if (std::string wrong = difference((*found)[step], (*wanted)[step], bound); !wrong.empty())
       return stepText(program, schedule, step) + ": " + wrong;
-  ran += static_cast<unsigned>(wanted->size());
+    ++ran.steps;
+    ran.note((*wanted)[step], bound, kernel.fallback(schedule.rows[step], ran.op));
+  }
   return "";
 }
 
 /// Every schedule, or the first few, of a program over states; a reason when something is wrong.
-std::string checkSteps(const Environment &environment, const Program &program, ArrayRef<Schedule> wanted,
-                       unsigned &ran) {
+std::string checkSteps(const Environment &environment, const Program &program, ArrayRef<Schedule> wanted, Runs &ran) {
   SteppedKernel &kernel = steppedKernelOf(environment, program);
   for (const Schedule &schedule : wanted)
     if (std::string wrong = compareSteps(environment, program, kernel, schedule, ran); !wrong.empty())
@@ -163,21 +202,21 @@ std::string checkSteps(const Environment &environment, const Program &program, A
 /// Runs the kernel at a point and compares it with the reference. "": they agree. Points that the sample does not take
 /// are passed over (`ran` stays as it is).
 std::string compare(const Environment &environment, const Program &program, Kernel &kernel, const Point &point,
-                    const Fill &fill, unsigned &ran) {
+                    const Fill &fill, Runs &ran) {
   auto inputs = program.inputs(point, fill);
   if (!inputs)
     return llvm::consumeError(inputs.takeError()), "";
   auto wanted = interpret(program.module(), program.name(), *inputs);
   if (!wanted)
     return llvm::consumeError(wanted.takeError()), "";
-  auto found = kernel.run(environment.context.get(), *inputs);
+  auto found = kernel.run(environment, point, *inputs);
   if (!found)
     return llvm::toString(found.takeError());
-  ++ran;
-  return difference(*found, *wanted, boundOf(program, kernel.numerics));
+  const NumericsBound bound = boundOf(program, kernel.numerics);
+  ++ran.plain;
+  ran.note(*wanted, bound, kernel.fallback(point, ran.op));
+  return difference(*found, *wanted, bound);
 }
-
-std::string count(unsigned runs) { return std::to_string(runs) + (runs == 1 ? " run" : " runs"); }
 
 /// Compiling costs more than interpreting: of the lattice the empty, the single, an odd and a large size for all
 /// symbols, and one where each symbol has another.
@@ -209,7 +248,10 @@ Point pointAt(const Program &program, int64_t size) {
 Finding checkKernel(const Environment &environment, StringRef op) {
   if (std::optional<Finding> nothing = nothingToCompile(environment, op))
     return *nothing;
-  unsigned runs = 0;
+  if (std::string fault = contractFault(environment, op); !fault.empty())
+    return failed(fault);
+  Runs runs;
+  runs.op = op.str();
   Fill fill;
   fill.mask = Fill::Mask::AllTrue; // masks are a check of their own
   for (const Program *program : compilable(environment, op)) {
@@ -221,18 +263,21 @@ Finding checkKernel(const Environment &environment, StringRef op) {
         return failed(where + ": " + wrong);
     }
   }
-  unsigned steps = 0;
   for (const Program *program : stepped(environment, op))
-    if (std::string wrong = checkSteps(environment, *program, schedules(), steps); !wrong.empty())
+    if (std::string wrong = checkSteps(environment, *program, schedules(), runs); !wrong.empty())
       return failed(wrong);
-  if (runs + steps == 0)
+  if (runs.all() == 0)
     return failed("no sample runs with any of the shapes tried");
-  return passed(count(runs) + (steps ? " and " + std::to_string(steps) + " steps over states" : "") +
-                ": what the reference computes");
+  if (runs.byReference > 0 && runs.byKernel == 0)
+    return failed("its kernel form has no part in any of " + counted(runs.byReference, "run") + ": " + runs.fallback);
+  if (runs.contract.isEmpty())
+    return failed("results of zeros would pass too: the bound of " + boundText(environment, op) +
+                  " element is as wide as the results of the samples are large");
+  return passed(runs.text() + ": what the reference computes, within " + boundText(environment, op));
 }
 
 Finding checkFastKernel(const Environment &environment, StringRef type) {
-  unsigned runs = 0;
+  Runs runs;
   for (const Program *program : compilable(environment, type)) {
     Kernel kernel(environment, *program, 1, "fast");
     constexpr int64_t kSize = 7;
@@ -242,11 +287,11 @@ Finding checkFastKernel(const Environment &environment, StringRef type) {
         !wrong.empty())
       return failed(where + ": " + wrong);
   }
-  return runs ? passed(count(runs) + ": what the reference computes") : absent("no sample runs");
+  return runs.all() ? passed(runs.text() + ": what the reference computes") : absent("no sample runs");
 }
 
 Finding checkCompiled(const Environment &environment) {
-  unsigned runs = 0;
+  Runs runs;
   for (const Program &program : environment.programs) {
     if (program.hasState()) {
       if (!program.rowStarts())
@@ -263,7 +308,7 @@ Finding checkCompiled(const Environment &environment) {
         !wrong.empty())
       return failed(where + ": " + wrong);
   }
-  return runs ? passed(count(runs) + ": what the reference computes") : absent("no sample runs");
+  return runs.all() ? passed(runs.text() + ": what the reference computes") : absent("no sample runs");
 }
 
 Finding checkMasks(const Environment &environment, StringRef op) {
@@ -272,7 +317,7 @@ Finding checkMasks(const Environment &environment, StringRef op) {
   using Mask = Fill::Mask;
   constexpr std::pair<Mask, StringLiteral> masks[] = {
       {Mask::Random, "a random mask"}, {Mask::FirstOnly, "only the first shown"}, {Mask::AllFalse, "all hidden"}};
-  unsigned runs = 0;
+  Runs runs;
   for (const Program *program : compilable(environment, op)) {
     if (!program->hasMask())
       continue;
@@ -288,13 +333,13 @@ Finding checkMasks(const Environment &environment, StringRef op) {
         return failed(where + ": " + wrong);
     }
   }
-  return runs ? passed(count(runs) + ": what the reference computes") : absent("no sample has a mask");
+  return runs.all() ? passed(runs.text() + ": what the reference computes") : absent("no sample has a mask");
 }
 
 Finding checkNaN(const Environment &environment, StringRef op) {
   if (std::optional<Finding> nothing = nothingPlain(environment, op))
     return *nothing;
-  unsigned runs = 0;
+  Runs runs;
   for (const Program *program : compilable(environment, op)) {
     Kernel &kernel = kernelOf(environment, *program);
     constexpr int64_t kSize = 7;
@@ -311,7 +356,7 @@ Finding checkNaN(const Environment &environment, StringRef op) {
         return failed(where + ": " + wrong);
     }
   }
-  return runs ? passed(count(runs) + ": NaN where the reference has it") : absent("no float argument");
+  return runs.all() ? passed(runs.text() + ": NaN where the reference has it") : absent("no float argument");
 }
 
 Finding checkThreads(const Environment &environment, StringRef op) {
@@ -321,7 +366,8 @@ Finding checkThreads(const Environment &environment, StringRef op) {
   constexpr NumericsBound same = {0.0, 0.0};
   unsigned compared = 0;
   for (const Program *program : compilable(environment, op)) {
-    auto inputs = program->inputs(pointAt(*program, kSize), Fill());
+    const Point point = pointAt(*program, kSize);
+    auto inputs = program->inputs(point, Fill());
     if (!inputs) {
       llvm::consumeError(inputs.takeError());
       continue;
@@ -334,7 +380,7 @@ Finding checkThreads(const Environment &environment, StringRef op) {
       std::optional<Kernel> fresh;
       Kernel &kernel = threads == 1 ? kernelOf(environment, *program) : fresh.emplace(environment, *program, threads);
       for (bool again : {false, true}) {
-        auto found = kernel.run(environment.context.get(), *inputs);
+        auto found = kernel.run(environment, point, *inputs);
         if (!found)
           return failed(where + ": " + llvm::toString(found.takeError()));
         if (first.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/conformance/Steps.h"
 
+#include "ir/interfaces/KernelBuilder.h"
 #include "ir/tw/Tw.h"
 #include "tools/functions/SteppedFunction.h"
 
@@ -113,6 +114,10 @@ SteppedKernel::SteppedKernel(const Environment &environment, const Program &prog
 
 SteppedKernel::~SteppedKernel() = default;
 
+std::string SteppedKernel::fallback(int64_t rows, StringRef op) const {
+  return fallbacks.reason(shapeClassOf(rows).name.str(), op);
+}
+
 llvm::Expected<StepResults> SteppedKernel::run(const Environment &environment, const Schedule &schedule) {
   if (!compiled->step)
     return llvm::createStringError("does not compile: " + compiled->problem);
@@ -128,6 +133,7 @@ llvm::Expected<StepResults> SteppedKernel::run(const Environment &environment, c
           tensors.push_back(tensor ? *tensor : Tensor());
         }
         auto results = compiled->step->run(tensors, rowStart);
+        fallbacks.note(environment, shapeClassOf(rowStart.back()).name.str());
         if (failed(results))
           return llvm::createStringError(diagnostics.error("does not run"));
         all.emplace_back();

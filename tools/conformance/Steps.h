@@ -3,7 +3,7 @@
 // reference reads from its rows.
 #pragma once
 
-#include "tools/conformance/Environment.h"
+#include "tools/conformance/Fallbacks.h"
 
 namespace tilewright::conformance {
 
@@ -31,8 +31,12 @@ public:
   /// The results of each step of a schedule; states are empty before the first.
   llvm::Expected<StepResults> run(const Environment &environment, const Schedule &schedule);
 
+  /// Why `op` is compiled by its reference lowering in steps of so many rows that have run; "" when it is not.
+  std::string fallback(int64_t rows, llvm::StringRef op) const;
+
 private:
   struct Compiled;
+  Fallbacks fallbacks;
   const Program &program;
   std::unique_ptr<Compiled> compiled;
 };

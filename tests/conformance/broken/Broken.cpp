@@ -5,6 +5,7 @@
 #include "tests/conformance/broken/Fault.h"
 
 #include <cmath>
+#include <unistd.h>
 
 #include "tests/conformance/broken/BrokenDialect.cpp.inc"
 
@@ -66,6 +67,8 @@ LogicalResult ScaleOp::inferReturnTypes(MLIRContext *, std::optional<Location>, 
 LogicalResult ScaleOp::verify() {
   if (isFault("crash_in_verifier"))
     *static_cast<volatile int *>(nullptr) = 1;
+  if (isFault("sleeps_in_verifier"))
+    pause();
   if (isFault("fatal_in_verifier"))
     llvm::report_fatal_error("the op is beyond repair");
   if (isFault("refuses_everything") && getInput().getType().hasStaticShape())
@@ -78,6 +81,8 @@ LogicalResult ScaleOp::verify() {
 }
 
 FailureOr<SmallVector<Value>> ScaleOp::lowerToReference(OpBuilder &builder) {
+  if (isFault("reference_gives_null"))
+    return SmallVector<Value>{Value()};
   if (isFault("endless_reference")) {
     return SmallVector<Value>{ScaleOp::create(builder, getLoc(), getInput(), getMask(), getFactorAttr())};
   }
@@ -88,12 +93,24 @@ FailureOr<SmallVector<Value>> ScaleOp::lowerToReference(OpBuilder &builder) {
 
 FailureOr<SmallVector<Value>> ScaleOp::buildGradient(OpBuilder &builder, ValueRange gradients) {
   ImplicitLocOpBuilder b(getLoc(), builder);
-  double factor = isFault("wrong_gradient") ? 1.0 : getFactor().convertToDouble();
+  double factor = getFactor().convertToDouble();
+  if (isFault("wrong_gradient"))
+    factor *= 1.0005;
+  if (isFault("wrong_gradient_of_16_bits") && getInput().getType().getElementTypeBitWidth() == 16)
+    factor *= 1.03125; // a number of bf16
   Value scaled = tw::MulOp::create(b, gradients[0], tw::splat(b, factor, gradients[0]));
   return SmallVector<Value>{tw::SelectOp::create(b, getMask(), scaled, tw::splat(b, 0.0, scaled)), Value()};
 }
 
-NumericsBound ScaleOp::getNumericsBound(StringRef) { return {0.0, 1e-4}; }
+NumericsBound ScaleOp::getNumericsBound(StringRef) {
+  if (isFault("contract_too_wide"))
+    return {0.0, 0.5};
+  if (isFault("contract_takes_zeros"))
+    return {100.0, 1e-4};
+  if (isFault("contract_no_number"))
+    return {0.0, std::nan("")};
+  return {0.0, 1e-4};
+}
 
 FailureOr<SmallVector<Value>> UndocumentedOp::lowerToReference(OpBuilder &builder) {
   return SmallVector<Value>{tw::NegOp::create(builder, getLoc(), getInput())};

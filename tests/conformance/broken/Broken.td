@@ -31,9 +31,7 @@ def Broken_ScaleOp : Op<Broken_Dialect, "scale", !listconcat([Pure, InferTypeOpA
   let arguments = (ins Tw_FloatTensor:$input, Tw_BoolTensor:$mask, F64Attr:$factor);
   let results = (outs Tw_FloatTensor:$result);
   let hasCustomAssemblyFormat = 1;
-  let extraClassDefinition = TiledByLoopMap.methods # [{
-    ::mlir::FailureOr<::tilewright::LoopMap> $cppClass::getLoopMap() { return ::tilewright::elementwiseLoopMap(getOperation()); }
-  }];
+  let extraClassDefinition = TiledByLoopMap.methods;
   let hasVerifier = 1;
 }
 

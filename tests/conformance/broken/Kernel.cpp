@@ -24,7 +24,24 @@ static Value nextTile(TileBuilder &t, Value tile) {
   return t.slice(cut.getSource(), offsets, shapeOf(tile));
 }
 
+FailureOr<LoopMap> ScaleOp::getLoopMap() {
+  LoopMap map = elementwiseLoopMap(getOperation());
+  if (isFault("loops_miss_operand"))
+    map.operands.pop_back();
+  if (isFault("loops_unused"))
+    map.loops = 7;
+  if (isFault("loops_disagree"))
+    std::swap(map.operands[1][0], map.operands[1][1]);
+  return map;
+}
+
 FailureOr<SmallVector<Value>> ScaleOp::lowerTile(OpBuilder &builder) {
+  if (isFault("kernel_refused"))
+    return failure();
+  if (isFault("kernel_gives_too_few"))
+    return SmallVector<Value>{};
+  if (isFault("kernel_gives_null"))
+    return SmallVector<Value>{Value()};
   TileBuilder t(builder, getLoc());
   auto type = cast<RankedTensorType>(getResult().getType());
   Value input = getInput(), other = isFault("kernel_reads_past_end") ? nextTile(t, input) : input;
@@ -38,13 +55,16 @@ FailureOr<SmallVector<Value>> ScaleOp::lowerTile(OpBuilder &builder) {
     other = tensor::SplatOp::create(builder, getLoc(), t.f32(0.0), type.getShape());
   Value y = t.elementwise({input, getMask(), other}, t.empty(type.getShape(), type.getElementType()),
                           [&](TileBuilder &s, ValueRange a) -> Value {
-                            Value x = a[0];
+                            Value x = s.toF32(a[0]), zero = s.f32(0.0);
                             if (isFault("kernel_swallows_nan"))
                               x = arith::MaxNumFOp::create(s.b, s.loc, x, s.f32(-1e30));
                             Value scaled = s.mul(x, s.f32(factor));
                             if (isFault("kernel_reads_past_end") || isFault("kernel_outside_op_set"))
-                              scaled = s.select(s.compare(arith::CmpFPredicate::OEQ, x, s.f32(12345.0)), a[2], scaled);
-                            return isFault("kernel_ignores_mask") ? scaled : s.select(a[1], scaled, s.f32(0.0));
+                              scaled = s.select(s.compare(arith::CmpFPredicate::OEQ, x, s.f32(12345.0)), s.toF32(a[2]),
+                                                scaled);
+                            Value y = isFault("kernel_ignores_mask") ? scaled : s.select(a[1], scaled, zero);
+                            Type element = type.getElementType();
+                            return element.isF32() ? y : arith::TruncFOp::create(s.b, s.loc, element, y).getResult();
                           });
   return SmallVector<Value>{y};
 }

@@ -49,7 +49,12 @@ extern "C" const tw_plugin *tilewrightPlugin() {
       TILEWRIGHT_PLUGIN_VERSION,
       [](tw_dialect_registry *registry) { registry->insert<BrokenDialect>(); },
       [](tw_stage_registry *registry) {
-        registry->add({"simplify", "broken-simplify", {}, {}, {}, [](const tilewright::PipelineOptions &) {
+        std::vector<std::string> before, after;
+        if (isFault("pass_before_itself"))
+          before = {"broken-simplify"};
+        if (isFault("pass_order_cyclic"))
+          before = after = {"cse"};
+        registry->add({"simplify", "broken-simplify", before, after, {}, [](const tilewright::PipelineOptions &) {
                          return createSimplify();
                        }});
       }};
