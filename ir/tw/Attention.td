@@ -53,8 +53,8 @@ def Tw_AttentionOp : Tw_Op<"attention", [Pure, AttrSizedOperandSegments, Isolate
       `radius = r`: `|p - j| <= r`; `chunk = c`: `floor(j / c) = floor(p / c)`; or, whatever these say,
       `j < prefix_len[b]` (packed: of the segment);
     - `kv_start[b] <= j < kv_end[b]`, where given (padding at the left and right); ragged: `j < kv_len[b]`;
-    - `mask`, of any type, is not 0 there. Its shape is `[T,S]`, `[B,T,S]` or `[B,H,T,S]`, where each dimension but the last
-      may be 1: for all. (Packed: T and S are all rows and keys.)
+    - `mask`, of signless integers or floats of any width, is not 0 there. Its shape is `[T,S]`, `[B,T,S]` or `[B,H,T,S]`,
+      where each dimension but the last may be 1: for all. (Packed: T and S are all rows and keys.)
 
     `softcap = c` is `c * tanh(x / c)`. The region `score(s: f32, b: i32, h: i32, p: i32, j: i32)` gives what stands for the
     score s of batch b, query head h, row position p and key j, as an f32 by `tw.yield`; -inf hides the key. `bias` is added

@@ -7,7 +7,6 @@ include "ir/tw/TwBase.td"
 
 def Tw_CausalKind : Tw_OneOf<["none", "end", "start"]>;
 def Tw_AttentionLayout : Tw_OneOf<["bhtd", "bthd", "bt3hd"]>;
-def Tw_MaskTensor : RankedTensorOf<[AnySignlessInteger, AnyFloat]>;
 
 // Operand groups are only ever added behind the others: a graph file that knows fewer leaves the last ones out.
 class Tw_AttentionForm {

@@ -59,6 +59,8 @@ def Tw_AnyTensor : RankedTensorOf<[AnyType]>;
 def Tw_FloatTensor : RankedTensorOf<[AnyFloat]>;
 def Tw_I32Tensor : RankedTensorOf<[I32]>;
 def Tw_BoolTensor : RankedTensorOf<[I1]>;
+// What attention hides by its zeros.
+def Tw_MaskTensor : RankedTensorOf<[AnySignlessInteger, AnyFloat]>;
 
 // Attributes that a graph file can carry: I64Attr, F64Attr, BoolAttr, StrAttr, DenseI64ArrayAttr, DenseF64ArrayAttr and
 // StrArrayAttr. Choices are strings, so that the graph file's open operator set needs no enumerations.

@@ -82,7 +82,7 @@ def LatentAttention_AttentionOp : Op<LatentAttention_Dialect, "attention", [Pure
   let arguments = (ins
     Tw_FloatTensor:$q_nope, Tw_FloatTensor:$q_rope, Tw_AnyTensor:$up_weight, Optional<Tw_FloatTensor>:$latent, Optional<Tw_FloatTensor>:$k_rope,
     Optional<Tw_StateType>:$state, Optional<Tw_I32Tensor>:$row_start, Optional<Tw_I32Tensor>:$kv_len, Optional<Tw_I32Tensor>:$positions,
-    Optional<Tw_BoolTensor>:$mask, OptionalAttr<F64Attr>:$scale,
+    Optional<Tw_MaskTensor>:$mask, OptionalAttr<F64Attr>:$scale,
     DefaultValuedAttr<LatentAttention_CausalKind, "\"none\"">:$causal, OptionalAttr<Tw_I64Attr>:$window,
     DefaultValuedAttr<LatentAttention_Form, "\"auto\"">:$form);
   let results = (outs Tw_FloatTensor:$result);
@@ -167,7 +167,7 @@ def LatentAttention_LatentArrayOp : Op<LatentAttention_Dialect, "latent_array", 
     Optional<Tw_FloatTensor>:$output_bias,
     Optional<Tw_AnyTensor>:$latent_query_weight, Optional<Tw_AnyTensor>:$latent_key_weight, Optional<Tw_AnyTensor>:$latent_value_weight,
     Optional<Tw_FloatTensor>:$latent_query_bias, Optional<Tw_FloatTensor>:$latent_key_bias, Optional<Tw_FloatTensor>:$latent_value_bias,
-    Optional<Tw_BoolTensor>:$mask,
+    Optional<Tw_MaskTensor>:$mask,
     Tw_I64Attr:$heads, OptionalAttr<F64Attr>:$scale, DefaultValuedAttr<LatentAttention_Values, "\"updated\"">:$values,
     DefaultValuedAttr<LatentAttention_CausalKind, "\"none\"">:$causal, OptionalAttr<Tw_I64Attr>:$window);
   let results = (outs Tw_FloatTensor:$result, Tw_FloatTensor:$updated);

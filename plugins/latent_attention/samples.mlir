@@ -18,6 +18,15 @@ func.func @expanded_masked(%qn: tensor<2x3x?x3xf32> {tw.symbols = [2, 3, "T", 3]
 
 // -----
 
+func.func @expanded_masked_by_integers(%qn: tensor<2x3x?x3xf32> {tw.symbols = [2, 3, "T", 3]}, %qr: tensor<2x3x?x4xf32> {tw.symbols = [2, 3, "T", 4]}, %w: tensor<24x7xf32>,
+    %c: tensor<2x?x7xf32> {tw.symbols = [2, "S", 7]}, %k: tensor<2x?x4xf32> {tw.symbols = [2, "S", 4]}, %m: tensor<?x?xi32> {check.input = "index 2", tw.symbols = ["T", "S"]}) -> tensor<2x3x?x5xf32> {
+  %o = latent_attention.attention query(%qn, %qr : tensor<2x3x?x3xf32>, tensor<2x3x?x4xf32>) up(%w : tensor<24x7xf32>)
+      latent(%c, %k : tensor<2x?x7xf32>, tensor<2x?x4xf32>) mask(%m : tensor<?x?xi32>) {form = "expanded", scale = 0.5 : f64} -> tensor<2x3x?x5xf32>
+  return %o : tensor<2x3x?x5xf32>
+}
+
+// -----
+
 func.func @expanded_window(%qn: tensor<?x2x5x3xf32> {tw.symbols = ["B", 2, 5, 3]}, %qr: tensor<?x2x5x2xf32> {tw.symbols = ["B", 2, 5, 2]}, %w: tensor<8x4xf32>,
     %c: tensor<?x9x4xf32> {tw.symbols = ["B", 9, 4]}, %k: tensor<?x9x2xf32> {tw.symbols = ["B", 9, 2]}) -> tensor<?x2x5x1xf32> {
   %o = latent_attention.attention query(%qn, %qr : tensor<?x2x5x3xf32>, tensor<?x2x5x2xf32>) up(%w : tensor<8x4xf32>)

@@ -25,7 +25,7 @@ class MultiHeadAttention_ModuleOp<string mnemonic, dag leading, dag trailing> : 
   let arguments = !con(leading, (ins
     Tw_AnyTensor:$query_weight, Tw_AnyTensor:$key_weight, Tw_AnyTensor:$value_weight, Optional<Tw_AnyTensor>:$output_weight,
     Optional<Tw_FloatTensor>:$query_bias, Optional<Tw_FloatTensor>:$key_bias, Optional<Tw_FloatTensor>:$value_bias,
-    Optional<Tw_FloatTensor>:$output_bias, Optional<Tw_BoolTensor>:$mask,
+    Optional<Tw_FloatTensor>:$output_bias, Optional<Tw_MaskTensor>:$mask,
     Optional<Tw_FloatTensor>:$query_norm_weight, Optional<Tw_FloatTensor>:$query_norm_bias,
     Optional<Tw_FloatTensor>:$key_norm_weight, Optional<Tw_FloatTensor>:$key_norm_bias,
     I64Attr:$heads, I64Attr:$kv_heads, OptionalAttr<F64Attr>:$scale,

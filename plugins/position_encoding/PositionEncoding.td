@@ -175,11 +175,11 @@ def PositionEncoding_RelationAttentionOp : PositionEncoding_Op<"relation_attenti
     Constraints:
     - (C1) query [B, H, T, D], key [B, Hkv, S, D], value [B, Hkv, S, Dv], result [B, H, T, Dv], with static H, Hkv, D and Dv, H a
       multiple of Hkv >= 1. (C2) relation is [T, S] or [B, T, S]. (C3) key_table is [R, D], value_table [R', Dv], at least one
-      of them is given. (C4) bias is [1, H, T, S] or [B, H, T, S]; mask is i1 of the shape [T, S]. (C5) scale is finite.
+      of them is given. (C4) bias is [1, H, T, S] or [B, H, T, S]; mask has the shape [T, S]. (C5) scale is finite.
   }];
   let arguments = (ins Tw_FloatTensor:$query, Tw_FloatTensor:$key, Tw_FloatTensor:$value, Tw_I32Tensor:$relation,
     Optional<Tw_FloatTensor>:$key_table, Optional<Tw_FloatTensor>:$value_table, Optional<Tw_FloatTensor>:$bias,
-    Optional<Tw_BoolTensor>:$mask, F64Attr:$scale,
+    Optional<Tw_MaskTensor>:$mask, F64Attr:$scale,
     DefaultValuedAttr<Tw_OneOf<["none", "end", "start"]>, "\"none\"">:$causal);
   let results = (outs Tw_FloatTensor:$result);
   let assemblyFormat = [{ `query` `(` $query `:` type($query) `)` `key` `(` $key `:` type($key) `)` `value` `(` $value `:` type($value) `)`

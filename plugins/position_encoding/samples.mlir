@@ -104,6 +104,13 @@ func.func @relation_attention_values(%q: tensor<?x2x?x8xf32> {tw.symbols = ["B",
 
 // -----
 
+func.func @relation_attention_values_by_floats(%q: tensor<?x2x?x8xf32> {tw.symbols = ["B", 2, "T", 8]}, %k: tensor<?x2x?x8xf32> {tw.symbols = ["B", 2, "S", 8]}, %r: tensor<?x?x?xi32> {check.input = "index 5", tw.symbols = ["B", "T", "S"]}, %c: tensor<5x8xf32>, %m: tensor<?x?xf32> {tw.symbols = ["T", "S"]}) -> tensor<?x2x?x8xf32> {
+  %y = position_encoding.relation_attention query(%q : tensor<?x2x?x8xf32>) key(%k : tensor<?x2x?x8xf32>) value(%k : tensor<?x2x?x8xf32>) relation(%r : tensor<?x?x?xi32>) value_table(%c : tensor<5x8xf32>) mask(%m : tensor<?x?xf32>) {scale = 0.25 : f64} -> tensor<?x2x?x8xf32>
+  return %y : tensor<?x2x?x8xf32>
+}
+
+// -----
+
 func.func @sinusoidal_c1(%p: tensor<4xi32>) {
   // expected-error@below {{wants a dim of at least 1, found 0}}
   %0 = position_encoding.sinusoidal %p {dim = 0 : i64} : tensor<4xi32> -> tensor<4x0xf32>

@@ -26,6 +26,16 @@ func.func @cross(%x: tensor<2x3x8xf32>, %c: tensor<2x5x8xf32>, %w: tensor<8x8xf3
   return %y : tensor<2x3x8xf32>
 }
 
+// A mask hides by its zeros, whatever its type.
+// CHECK-LABEL: func.func @masked_by_integers
+// CHECK: tw.attention {{.*}} mask(%arg2 : tensor<3x3xi32>)
+func.func @masked_by_integers(%x: tensor<2x3x8xf32>, %w: tensor<8x8xf32>, %m: tensor<3x3xi32>) -> tensor<2x3x8xf32> {
+  %y = "multi_head_attention.self_attention"(%x, %w, %w, %w, %w, %m) {heads = 2 : i64, kv_heads = 2 : i64,
+    operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0>}
+    : (tensor<2x3x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<3x3xi32>) -> tensor<2x3x8xf32>
+  return %y : tensor<2x3x8xf32>
+}
+
 // The width of a head is that of its weights' rows, 16, not the model's width over the number of heads: so is the scale, 1/4.
 // CHECK-LABEL: func.func @wide_heads
 // CHECK: tw.attention query(%{{.*}} : tensor<2x4x3x16xf32>) key(%{{.*}} : tensor<2x2x3x16xf32>) value(%{{.*}} : tensor<2x2x3x16xf32>) {scale = 2.500000e-01 : f64}
