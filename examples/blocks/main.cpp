@@ -6,6 +6,7 @@
 // prints a module with one function for each name (all, if none): x is its first argument, then come the parameters
 // with their names and initial values. Plugins are found as every Tilewright program finds them (docs/plugins.md).
 #include "frontend/api/Block.h"
+#include "ir/tw/Build.h"
 #include "ir/tw/Layers.h"
 #include "passes/api/Stages.h"
 #include "plugins/api/Loader.h"
@@ -41,6 +42,18 @@ const Example examples[] = {
     {"flash_attention",
      [](BlockBuilder &b, mlir::ValueRange in) {
        return b.block("flash_attention", {{"dim", dim}, {"num_heads", 4}}, in);
+     }},
+    // Queries, keys and values of four heads in one tensor: attention without projections of its own.
+    {"flash_attention_packed",
+     [](BlockBuilder &b, mlir::ValueRange in) {
+       mlir::Value packed = b.linear("qkv", in[0], 3 * dim);
+       return b.block("flash_attention_packed", {{"causal", true}},
+                      tw::reshape(b.b, packed, {batch, tokens, 3, 4, dim / 4}));
+     }},
+    // Three shards of the sequence, whose keys and values go round.
+    {"ring_attention",
+     [](BlockBuilder &b, mlir::ValueRange in) {
+       return b.block("ring_attention", {{"dim", dim}, {"num_heads", 4}, {"num_shards", 3}}, in);
      }},
     // x + f(norm(x)): a gated feed-forward block behind a norm.
     {"pre_norm",

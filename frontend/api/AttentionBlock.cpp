@@ -16,10 +16,19 @@ std::vector<BlockOption> attentionBlockOptions() {
           BlockOption::number("dropout", 0.0, 0.0)};
 }
 
+BlockInputs attentionBlockInputs() { return {.optional = {"mask"}}; }
+
+LogicalResult expectNoDropout(BlockBuilder &b, const BlockOptions &options, StringRef name) {
+  const double dropout = options.number(name);
+  if (dropout == 0)
+    return success();
+  return b.error() << name << " is " << textOf(dropout) << ", wanted 0: there is none at inference";
+}
+
 /// Whether `mask` is one for scores [B, heads, T, T]; the sizes 1 are for all, as tw.attention has them.
 static bool fitsScores(Value mask, RankedTensorType x, int64_t heads) {
-  auto type = dyn_cast<RankedTensorType>(mask.getType());
-  if (!type || !type.getElementType().isInteger(1) || type.getRank() < 2 || type.getRank() > 4)
+  RankedTensorType type = tw::tensorType(mask);
+  if (!type.getElementType().isSignlessIntOrFloat() || type.getRank() < 2 || type.getRank() > 4)
     return false;
   const int64_t length = x.getDimSize(1);
   SmallVector<int64_t> most = {x.getDimSize(0), heads, length, length};
@@ -38,10 +47,8 @@ BlockResults buildAttentionBlock(BlockBuilder &b, const BlockOptions &options, i
     kvHeads = heads;
   if (kvHeads < 0 || heads % kvHeads != 0)
     return b.error() << "num_heads is " << heads << ", wanted a multiple of num_kv_heads, " << kvHeads;
-  if (double dropout = options.number("dropout"); dropout != 0)
-    return b.error() << "dropout is " << dropout << ", wanted 0: there is none at inference";
   Value x = inputs[0];
-  if (failed(b.expectInput(x, "x", 3, dim)))
+  if (failed(expectNoDropout(b, options)) || failed(b.expectInput(x, "x", 3, dim)))
     return failure();
   RankedTensorType type = tw::tensorType(x);
   if (type.getNumDynamicDims() > 1)
@@ -50,7 +57,7 @@ BlockResults buildAttentionBlock(BlockBuilder &b, const BlockOptions &options, i
   if (inputs.size() > 1) {
     if (!fitsScores(inputs[1], type, heads))
       return b.error() << "the mask is " << inputs[1].getType()
-                       << ", wanted i1 of shape [T or 1, T], [B or 1, T or 1, T] or [B or 1, " << heads
+                       << ", wanted integers or floats of shape [T or 1, T], [B or 1, T or 1, T] or [B or 1, " << heads
                        << " or 1, T or 1, T] for x, " << type;
     attention.mask = inputs[1];
   }

@@ -81,22 +81,10 @@ std::string numberText(double number) {
   return text;
 }
 
-std::string valueText(const BlockValue &value) {
-  if (auto *flag = std::get_if<bool>(&value))
-    return *flag ? "true" : "false";
-  if (auto *integer = std::get_if<int64_t>(&value))
-    return std::to_string(*integer);
-  if (auto *number = std::get_if<double>(&value))
-    return numberText(*number);
-  if (auto *text = std::get_if<std::string>(&value))
-    return "'" + *text + "'";
-  return "none";
-}
+bool isNone(const BlockValue &value) { return std::holds_alternative<std::monostate>(value); }
 
-/// `given` in the option's kind; what is wanted instead when it does not fit.
+/// `given`, which is not none, in the option's kind; what is wanted instead when it does not fit.
 std::variant<BlockValue, std::string> fit(const BlockOption &option, const BlockValue &given) {
-  if (std::holds_alternative<std::monostate>(given) && !option.required)
-    return given;
   BlockValue value = given;
   if (option.kind == BlockOption::Kind::Number)
     if (auto *integer = std::get_if<int64_t>(&given))
@@ -115,12 +103,37 @@ std::variant<BlockValue, std::string> fit(const BlockOption &option, const Block
   return value;
 }
 
+/// "1 or 2: x and perhaps mask".
+std::string wantedInputs(const BlockInputs &inputs) {
+  const size_t least = inputs.required.size(), most = least + inputs.optional.size();
+  std::string text = (inputs.others ? "at least " : "") + std::to_string(least);
+  if (!inputs.others && most > least)
+    text += (most == least + 1 ? " or " : " to ") + std::to_string(most);
+  text += ": " + llvm::join(inputs.required, ", ");
+  return inputs.optional.empty() ? text : text + " and perhaps " + llvm::join(inputs.optional, ", ");
+}
+
 } // namespace
+
+std::string textOf(const BlockValue &value) {
+  if (auto *flag = std::get_if<bool>(&value))
+    return *flag ? "true" : "false";
+  if (auto *integer = std::get_if<int64_t>(&value))
+    return std::to_string(*integer);
+  if (auto *number = std::get_if<double>(&value)) {
+    std::string text = numberText(*number);
+    const bool looksWhole = text.find_first_not_of("-0123456789") == std::string::npos;
+    return looksWhole ? text + ".0" : text;
+  }
+  if (auto *text = std::get_if<std::string>(&value))
+    return "'" + *text + "'";
+  return "none";
+}
 
 std::string signatureOf(const BlockForm &form) {
   std::vector<std::string> options;
   for (const BlockOption &option : form.options)
-    options.push_back(option.required ? option.name : option.name + " = " + valueText(option.fallback));
+    options.push_back(option.required ? option.name : option.name + " = " + textOf(option.fallback));
   return form.name + "(" + llvm::join(options, ", ") + ")";
 }
 
@@ -147,23 +160,23 @@ BlockResults BlockBuilder::block(StringRef name, const std::map<std::string, Blo
   }
   running.push_back(name.str());
   llvm::scope_exit leave([&] { running.pop_back(); });
-  if (inputs.empty())
-    return error() << "has no input, wanted at least one";
+  if (failed(checkInputs(form->inputs, inputs)))
+    return failure();
 
   BlockOptions options;
   options.body = std::move(body);
   for (const BlockOption &option : form->options) {
     auto found = given.find(option.name);
-    if (found == given.end()) {
-      if (option.required)
-        return error() << "option " << option.name << " is missing, wanted " << kindText(option.kind);
-      options.values[option.name] = option.fallback;
+    const bool isGiven = found != given.end() && !isNone(found->second);
+    if (!isGiven && option.required)
+      return error() << "option " << option.name << " is missing, wanted " << kindText(option.kind);
+    BlockValue &value = options.values[option.name] = isGiven ? found->second : option.fallback;
+    if (isNone(value))
       continue;
-    }
-    auto fitted = fit(option, found->second);
+    auto fitted = fit(option, value);
     if (auto *wanted = std::get_if<std::string>(&fitted))
-      return error() << "option " << option.name << " is " << valueText(found->second) << ", wanted " << *wanted;
-    options.values[option.name] = std::get<BlockValue>(fitted);
+      return error() << "option " << option.name << " is " << textOf(value) << ", wanted " << *wanted;
+    value = std::get<BlockValue>(fitted);
   }
   for (const auto &[key, value] : given)
     if (!options.values.count(key)) {
@@ -176,6 +189,17 @@ BlockResults BlockBuilder::block(StringRef name, const std::map<std::string, Blo
   scopes.push_back(scope.empty() ? name.str() : scope.str());
   llvm::scope_exit close([&] { scopes.pop_back(); });
   return form->build(*this, options, inputs);
+}
+
+LogicalResult BlockBuilder::checkInputs(const BlockInputs &wanted, ValueRange inputs) {
+  SmallVector<StringRef> names(wanted.required.begin(), wanted.required.end());
+  names.append(wanted.optional.begin(), wanted.optional.end());
+  if (inputs.size() < wanted.required.size() || (inputs.size() > names.size() && !wanted.others))
+    return error() << "has " << inputs.size() << " inputs, wanted " << wantedInputs(wanted);
+  for (auto [name, input] : llvm::zip(names, inputs))
+    if (!isa<RankedTensorType>(input.getType()))
+      return error() << name << " is " << input.getType() << ", wanted a ranked tensor";
+  return success();
 }
 
 Value BlockBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, Initial initial) {

@@ -27,8 +27,12 @@ using BlockResults = mlir::FailureOr<llvm::SmallVector<mlir::Value>>;
 /// The inside of a block that takes a function (`x + f(norm(x))`).
 using BlockBody = std::function<BlockResults(BlockBuilder &, mlir::ValueRange)>;
 
-/// What an option is set to; monostate is none, the state of an option that is neither given nor has a default.
+/// What an option is set to. monostate is none: to give it is as good as not to give the option, which then has its
+/// default. An option without one stays none, and its block says what that means.
 using BlockValue = std::variant<std::monostate, bool, int64_t, double, std::string>;
+
+/// "true", "4", "4.0", "'rms'" or "none".
+std::string textOf(const BlockValue &value);
 
 /// One option of a block. A whole number is as good as a number, never the other way round.
 struct BlockOption {
@@ -51,7 +55,8 @@ struct BlockOption {
   BlockOption &&mustBeGiven() &&;
 };
 
-/// The options of one use of a block: given ones over defaults, checked against the block's list.
+/// The options of one use of a block: given ones over defaults, checked against the block's list. Those that may be
+/// none are asked by `has` first.
 class BlockOptions {
 public:
   bool has(llvm::StringRef name) const { return !std::holds_alternative<std::monostate>(value(name)); }
@@ -69,13 +74,20 @@ private:
   std::map<std::string, BlockValue, std::less<>> values;
 };
 
-/// A block as its plugin registers it. `build` emits the ops of one use on the inputs (the first is x; what others are,
-/// the summary says) and returns the results; it fails with a diagnostic (BlockBuilder::error).
+/// The inputs that a block takes, in their order; these are ranked tensors.
+struct BlockInputs {
+  std::vector<std::string> required = {"x"}, optional = {};
+  bool others = false; ///< and any values behind them, of which the block's summary says what they are
+};
+
+/// A block as its plugin registers it. `build` emits the ops of one use on as many inputs as `inputs` allows and
+/// returns the results; it fails with a diagnostic (BlockBuilder::error).
 struct BlockForm {
   std::string name;
   std::string summary;
   std::vector<BlockOption> options;
   std::function<BlockResults(BlockBuilder &, const BlockOptions &, mlir::ValueRange)> build;
+  BlockInputs inputs = {};
 };
 
 /// "swiglu(dim_in, dim_hidden = none, bias = true)".
@@ -117,8 +129,8 @@ public:
   mlir::ImplicitLocOpBuilder b;
 
   /// The block `name` on `inputs`. Its parameters' names start with `scope` (default: the block's name) and a dot.
-  /// Fails with a diagnostic: no such block (with the nearest name), an option that it does not have, lacks, or has of
-  /// another kind or range.
+  /// Fails with a diagnostic: no such block (with the nearest name), too few or too many inputs, an option that it does
+  /// not have, lacks, or has of another kind or range.
   BlockResults block(llvm::StringRef name, const std::map<std::string, BlockValue> &options, mlir::ValueRange inputs,
                      BlockBody body = {}, llvm::StringRef scope = {});
 
@@ -136,6 +148,8 @@ public:
   llvm::LogicalResult expectInput(mlir::Value x, llvm::StringRef what, std::optional<int64_t> rank, int64_t last);
 
 private:
+  llvm::LogicalResult checkInputs(const BlockInputs &wanted, mlir::ValueRange inputs);
+
   mlir::func::FuncOp function;
   const BlockRegistry &blocks;
   mlir::Type element;

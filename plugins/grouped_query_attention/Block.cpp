@@ -11,9 +11,11 @@ void registerBlocks(BlockRegistry &registry) {
   registry.add(
       {"grouped_query_attention",
        "x [B, T, dim], and perhaps a mask: attention of num_heads on num_kv_heads key/value heads (none or 0: as many)",
-       options, [](BlockBuilder &b, const BlockOptions &options, mlir::ValueRange inputs) {
+       options,
+       [](BlockBuilder &b, const BlockOptions &options, mlir::ValueRange inputs) {
          return buildAttentionBlock(b, options, options.integer("num_kv_heads", 0), inputs);
-       }});
+       },
+       attentionBlockInputs()});
 }
 
 } // namespace tilewright::grouped_query_attention

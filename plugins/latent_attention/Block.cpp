@@ -2,10 +2,8 @@
 // The block `latent_attention`: attention through a learned array of latents, with its parameters.
 #include "plugins/latent_attention/LatentAttention.h"
 
-#include "frontend/api/Block.h"
+#include "frontend/api/AttentionBlock.h"
 #include "ir/tw/Build.h"
-
-#include "llvm/Support/FormatVariadic.h"
 
 namespace tilewright::latent_attention {
 
@@ -20,24 +18,21 @@ BlockResults build(BlockBuilder &b, const BlockOptions &options, ValueRange inpu
   if (options.flag("causal") || options.has("window"))
     return b.error() << "every output sees every input, so there is neither a causal form nor a window; "
                         "latent_attention.attention, attention of low rank, has both";
-  if (options.number("dropout") != 0.0)
-    return b.error() << "dropout is " << llvm::formatv("{0}", options.number("dropout")).str()
-                     << ", wanted 0: there is none at inference";
   Value x = inputs[0], mask = inputs.size() > 1 ? inputs[1] : Value();
-  if (failed(b.expectInput(x, "x", 3, dim)))
+  if (failed(expectNoDropout(b, options)) || failed(b.expectInput(x, "x", 3, dim)))
     return failure();
   RankedTensorType type = tensorType(x);
   if (type.isDynamicDim(0))
     return b.error() << "x is " << type << ", wanted a static batch";
   if (mask) {
-    auto found = dyn_cast<RankedTensorType>(mask.getType());
-    bool fits = found && found.getElementType().isInteger(1) && found.getRank() == 3 &&
+    RankedTensorType found = tensorType(mask);
+    bool fits = found.getElementType().isSignlessIntOrFloat() && found.getRank() == 3 &&
                 found.getDimSize(0) == type.getDimSize(0) &&
                 (found.getDimSize(1) == 1 || found.getDimSize(1) == number) &&
                 found.getDimSize(2) == type.getDimSize(1);
     if (!fits)
-      return b.error() << "the mask is " << mask.getType() << ", wanted i1 [" << type.getDimSize(0) << ", 1 or "
-                       << number << ", length of x]";
+      return b.error() << "the mask is " << mask.getType() << ", wanted integers or floats of shape ["
+                       << type.getDimSize(0) << ", 1 or " << number << ", length of x]";
   }
   Value latents = tw::reshape(b.b, b.parameter("latents", {1, number, dim}, Initial::normal(1.0)), {number, dim});
   Value weights[4], biases[4];
@@ -65,7 +60,8 @@ void registerBlocks(BlockRegistry &registry) {
                  BlockOption::integer("num_heads", std::nullopt).mustBeGiven(), BlockOption::integer("num_latents", 64),
                  BlockOption::integer("head_dim", 64), BlockOption::number("dropout", 0.0, 0.0),
                  BlockOption::flag("causal", false), BlockOption::integer("window", std::nullopt)},
-                build});
+                build,
+                attentionBlockInputs()});
 }
 
 } // namespace tilewright::latent_attention

@@ -15,8 +15,6 @@ static BlockResults build(BlockBuilder &builder, const BlockOptions &options, Va
           out = options.integer("output_dim");
   int64_t experts = options.integer("num_experts"), k = std::min(options.integer("top_k"), experts);
   double noiseStd = options.number("noise_std");
-  if (inputs.size() > 2)
-    return builder.error() << "has " << inputs.size() << " inputs, wanted x and perhaps noise";
   Value x = inputs[0];
   if (failed(builder.expectInput(x, "x", 3, in)))
     return failure();
@@ -64,7 +62,8 @@ void registerBlocks(BlockRegistry &registry) {
         BlockOption::integer("hidden_dim", std::nullopt).mustBeGiven(),
         BlockOption::integer("output_dim", std::nullopt).mustBeGiven(), BlockOption::integer("num_experts", 4),
         BlockOption::integer("top_k", 2), BlockOption::number("noise_std", 1.0, 0.0)},
-       build});
+       build,
+       {.optional = {"noise"}}});
 }
 
 } // namespace tilewright::mixture_of_experts

@@ -58,9 +58,8 @@ BlockResults build(BlockBuilder &b, const BlockOptions &options, ValueRange inpu
   SmallVector<Value> results = {tw::slice(b.b, all, 1, 0, 1), all};
   if (inputs.size() > 1) {
     Value labels = inputs[1];
-    auto labelsType = dyn_cast<RankedTensorType>(labels.getType());
-    if (!labelsType || !labelsType.getElementType().isInteger(32) ||
-        labelsType.getShape() != type.getShape().drop_back())
+    RankedTensorType labelsType = tw::tensorType(labels);
+    if (!labelsType.getElementType().isInteger(32) || labelsType.getShape() != type.getShape().drop_back())
       return b.error() << "labels are " << labels.getType() << ", wanted i32 of x's shape without the last dimension, "
                        << type;
     Value logits = predict(b, x, weight, bias, vectors, matrices);
@@ -80,7 +79,8 @@ void registerBlocks(BlockRegistry &registry) {
         BlockOption::integer("vocab_size", std::nullopt).mustBeGiven(), BlockOption::integer("num_predicted_tokens", 2),
         BlockOption::flag("shared_prediction_head", false),
         BlockOption::integer("ignore_index", -100, std::numeric_limits<int32_t>::min())},
-       build});
+       build,
+       {.optional = {"labels"}}});
 }
 
 } // namespace tilewright::multi_token_prediction

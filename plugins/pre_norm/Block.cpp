@@ -42,7 +42,8 @@ void registerBlocks(BlockRegistry &registry) {
        "x [..., dim] and what else fn takes: x + fn(norm(x), ...); further results of fn are given back as they are",
        {BlockOption::integer("dim", std::nullopt).mustBeGiven(),
         BlockOption::text("norm_type", "layer", {"layer", "rms"})},
-       build});
+       build,
+       {.others = true}});
 }
 
 } // namespace tilewright::pre_norm

@@ -27,7 +27,10 @@ static BlockResults build(BlockBuilder &b, const BlockOptions &options, ValueRan
     return b.error() << "dim is " << dim << ", wanted an even number";
   if (options.number("base") <= 0)
     return b.error() << "base is " << options.number("base") << ", wanted a number above 0";
-  auto isPositions = [](Value input) { return tw::tensorType(input).getElementType().isInteger(32); };
+  auto isPositions = [](Value input) {
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    return type && type.getElementType().isInteger(32);
+  };
   ValueRange turned = isPositions(inputs.back()) ? inputs.drop_back() : inputs;
   if (turned.empty() || llvm::any_of(turned, isPositions))
     return b.error() << "wants heads [B, H, T, " << dim << "], and behind them at most one tensor of positions";
@@ -55,7 +58,8 @@ void registerBlocks(BlockRegistry &registry) {
                 "positions [T] or [B, T]: each turned, then the tables of cosines and sines [T, dim]",
                 {BlockOption::integer("dim", std::nullopt, 2).mustBeGiven(), BlockOption::number("base", 10000.0),
                  BlockOption::flag("interleaved", false)},
-                build});
+                build,
+                {.others = true}});
 }
 
 } // namespace tilewright::rotary_embedding

@@ -45,7 +45,7 @@ TEST_F(LatentAttentionBlock, AMaskHidesInputs) {
   expectIn("tensor<2x1x7xi1>", built(options, {2, 7, 8}, {2, 1, 7}));
   expectIn("tensor<2x3x7xi1>", built(options, {2, 7, 8}, {2, 3, 7}));
   for (const SmallVector<int64_t> &mask : {SmallVector<int64_t>{2, 7}, {2, 2, 7}, {2, 1, 6}, {1, 1, 7}})
-    expectIn("wanted i1 [2, 1 or 3, length of x]", built(options, {2, 7, 8}, mask));
+    expectIn("wanted integers or floats of shape [2, 1 or 3, length of x]", built(options, {2, 7, 8}, mask));
 }
 
 TEST_F(LatentAttentionBlock, Errors) {

@@ -62,6 +62,11 @@ TEST_F(BlockTest, WrongOptions) {
   EXPECT_EQ(built({}), "block 'scaled': option dim is missing, wanted a whole number");
   EXPECT_EQ(built({{"dim", 0}}), "block 'scaled': option dim is 0, wanted at least 1");
   EXPECT_EQ(built({{"dim", 4.5}}), "block 'scaled': option dim is 4.5, wanted a whole number");
+  EXPECT_EQ(built({{"dim", 4.0}}), "block 'scaled': option dim is 4.0, wanted a whole number");
+  EXPECT_EQ(built({{"dim", std::string("4")}}), "block 'scaled': option dim is '4', wanted a whole number");
+  EXPECT_EQ(built({{"dim", true}}), "block 'scaled': option dim is true, wanted a whole number");
+  EXPECT_EQ(built({{"dim", 4}, {"kind", 4}}), "block 'scaled': option kind is 4, wanted a text");
+  EXPECT_EQ(built({{"dim", 4}, {"rate", std::string("4")}}), "block 'scaled': option rate is '4', wanted a number");
   EXPECT_EQ(built({{"dim", 4}, {"bias", 1}}), "block 'scaled': option bias is 1, wanted true or false");
   EXPECT_EQ(built({{"dim", 4}, {"rate", -1}}), "block 'scaled': option rate is -1, wanted at least 0");
   EXPECT_EQ(built({{"dim", 4}, {"rate", std::numeric_limits<double>::infinity()}}),
@@ -69,6 +74,50 @@ TEST_F(BlockTest, WrongOptions) {
   EXPECT_EQ(built({{"dim", 4}, {"kind", std::string("group")}}),
             "block 'scaled': option kind is 'group', wanted layer or rms");
   EXPECT_EQ(built({{"dim", 4}, {"dim_uot", 3}}), "block 'scaled': no option 'dim_uot'; did you mean 'dim_out'?");
+}
+
+TEST_F(BlockTest, NoneIsAsGoodAsNotGiven) {
+  const BlockValue none;
+  EXPECT_EQ(built({{"dim", 4}, {"dim_out", none}, {"bias", none}, {"rate", none}, {"kind", none}}),
+            built({{"dim", 4}}));
+  EXPECT_EQ(built({{"dim", none}}), "block 'scaled': option dim is missing, wanted a whole number");
+}
+
+TEST_F(BlockTest, ADefaultIsOfTheOptionsKind) {
+  BlockOption count = BlockOption::integer("count", 1);
+  count.fallback = 0.5;
+  blocks.add({"halved", "x", {count}, buildScaled});
+  EXPECT_EQ(built({}, "halved"), "block 'halved': option count is 0.5, wanted a whole number");
+}
+
+TEST_F(BlockTest, NumbersOfInputs) {
+  auto first = [](BlockBuilder &, const BlockOptions &, ValueRange in) -> BlockResults {
+    return SmallVector<Value>{in[0]};
+  };
+  blocks.add({"one", "x", {}, first});
+  blocks.add({"two", "x and perhaps a mask", {}, first, {.optional = {"mask"}}});
+  blocks.add({"four", "x, y and perhaps two others", {}, first, {{"x", "y"}, {"mask", "bias"}}});
+  blocks.add({"any", "x and what else there is", {}, first, {.others = true}});
+  auto of = [&](StringRef name, size_t inputs) {
+    return BlockFixture::built(name, {}, std::vector<RankedTensorType>(inputs, f32({2, 4})));
+  };
+  for (auto [name, inputs] : {std::pair("one", 1), {"two", 1}, {"two", 2}, {"four", 2}, {"four", 4}, {"any", 7}})
+    EXPECT_TRUE(hasText(of(name, inputs), "return %arg0"));
+  EXPECT_EQ(of("one", 2), "block 'one': has 2 inputs, wanted 1: x");
+  EXPECT_EQ(of("two", 3), "block 'two': has 3 inputs, wanted 1 or 2: x and perhaps mask");
+  EXPECT_EQ(of("four", 1), "block 'four': has 1 inputs, wanted 2 to 4: x, y and perhaps mask, bias");
+  EXPECT_EQ(of("four", 5), "block 'four': has 5 inputs, wanted 2 to 4: x, y and perhaps mask, bias");
+  EXPECT_EQ(built({{"dim", 4}}, "scaled", [](BlockBuilder &b, ValueRange) { return b.block("any", {}, {}); }),
+            "block 'any': has 0 inputs, wanted at least 1: x");
+}
+
+TEST_F(BlockTest, InputsAreTensors) {
+  EXPECT_EQ(built({{"dim", 4}}, "scaled",
+                  [](BlockBuilder &b, ValueRange) {
+                    Value function = func::ConstantOp::create(b.b, b.b.getFunctionType({}, {}), "f");
+                    return b.block("scaled", {{"dim", 4}}, function);
+                  }),
+            "block 'scaled': x is '() -> ()', wanted a ranked tensor");
 }
 
 TEST_F(BlockTest, ABlockThatIsAddedTwice) {

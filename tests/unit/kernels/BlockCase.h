@@ -19,7 +19,7 @@ inline std::string builtBlock(llvm::StringRef name, const GivenOptions &options,
 }
 
 /// Compiles the block and compares it with the reference on random inputs and parameters; `shapes` are those of the
-/// inputs.
+/// inputs. Integers are 0 or 1.
 inline void expectBlockAgreement(llvm::StringRef name, const GivenOptions &options,
                                  llvm::ArrayRef<llvm::StringRef> inputTypes, Shapes shapes, double bound,
                                  const BlockBody &body = {}) {
@@ -30,7 +30,7 @@ inline void expectBlockAgreement(llvm::StringRef name, const GivenOptions &optio
   FunctionOptions compile;
   compile.numerics = "precise";
   compile.firstStage = "simplify";
-  expectAgreement(*block.module, "f", shapes, bound, /*largestIndex=*/1, compile);
+  expectAgreement(*block.module, "f", shapes, bound, /*largestIndex=*/2, compile);
 }
 
 } // namespace tilewright::test

@@ -57,9 +57,10 @@ TEST(Blocks, GroupedQueryAttention) {
   GivenOptions shared = {{"dim", 12}, {"num_heads", 4}, {"num_kv_heads", 2}, {"head_dim", 5}};
   EXPECT_TRUE(hasMatch(builtBlock("grouped_query_attention", shared, {"tensor<2x?x12xf32>"}),
                        "key\\(%[0-9]+ : tensor<2x2x\\?x5xf32>"));
-  EXPECT_EQ(builtBlock("grouped_query_attention", {{"dim", 12}, {"num_heads", 4}, {"num_kv_heads", 0}},
-                       {"tensor<2x?x12xf32>"}),
-            text);
+  for (const BlockValue &asMany : {BlockValue(0), BlockValue()})
+    EXPECT_EQ(builtBlock("grouped_query_attention", {{"dim", 12}, {"num_heads", 4}, {"num_kv_heads", asMany}},
+                         {"tensor<2x?x12xf32>"}),
+              text);
   auto heads = [](int64_t queries, int64_t keys) {
     return builtBlock("grouped_query_attention", {{"dim", 12}, {"num_heads", queries}, {"num_kv_heads", keys}},
                       {"tensor<2x3x12xf32>"});
@@ -70,7 +71,7 @@ TEST(Blocks, GroupedQueryAttention) {
   EXPECT_EQ(heads(4, -2), "block 'grouped_query_attention': option num_kv_heads is -2, wanted at least 0");
   EXPECT_EQ(
       builtBlock("grouped_query_attention", {{"dim", 12}, {"num_heads", 4}, {"dropout", 0.1}}, {"tensor<2x3x12xf32>"}),
-      "block 'grouped_query_attention': dropout is 1.000000e-01, wanted 0: there is none at inference");
+      "block 'grouped_query_attention': dropout is 0.1, wanted 0: there is none at inference");
   EXPECT_EQ(builtBlock("grouped_query_attention", {{"dim", 12}, {"num_heads", 4}}, {"tensor<?x?x12xf32>"}),
             "block 'grouped_query_attention': x is 'tensor<?x?x12xf32>', wanted a static batch or a static length");
   expectBlockAgreement("grouped_query_attention", shared, {"tensor<2x?x12xf32>"}, {{2, 7, 12}}, 1e-5);
@@ -80,19 +81,31 @@ TEST(Blocks, MasksOfAttention) {
   NEEDS("grouped_query_attention");
   GivenOptions options = {{"dim", 12}, {"num_heads", 4}, {"num_kv_heads", 2}, {"head_dim", 5}};
   for (llvm::StringRef mask : {"tensor<7x7xi1>", "tensor<1x7xi1>", "tensor<2x7x7xi1>", "tensor<2x1x7xi1>",
-                               "tensor<1x7x7xi1>", "tensor<2x4x7x7xi1>", "tensor<1x4x1x7xi1>"}) {
+                               "tensor<1x7x7xi1>", "tensor<2x4x7x7xi1>", "tensor<1x4x1x7xi1>", "tensor<7x7xf32>",
+                               "tensor<2x1x7xi32>", "tensor<2x1x7x7xi8>", "tensor<7x7xbf16>"}) {
     auto type = mlir::cast<mlir::RankedTensorType>(mlir::parseType(mask, &context()));
     expectBlockAgreement("grouped_query_attention", options, {"tensor<2x7x12xf32>", mask},
                          {{2, 7, 12}, type.getShape().vec()}, 1e-5);
   }
   EXPECT_TRUE(hasText(
       builtBlock("grouped_query_attention", options, {"tensor<2x7x12xf32>", "tensor<3x7x7xi1>"}),
-      "the mask is 'tensor<3x7x7xi1>', wanted i1 of shape [T or 1, T], [B or 1, T or 1, T] or [B or 1, 4 or 1, T or "
-      "1, T]"));
-  EXPECT_TRUE(hasText(builtBlock("grouped_query_attention", options, {"tensor<2x7x12xf32>", "tensor<7x7xf32>"}),
-                      "the mask is 'tensor<7x7xf32>'"));
+      "the mask is 'tensor<3x7x7xi1>', wanted integers or floats of shape [T or 1, T], [B or 1, T or 1, T] or [B or 1, "
+      "4 or 1, T or 1, T]"));
+  for (llvm::StringRef mask : {"tensor<7x7xui8>", "tensor<7x7xindex>"})
+    EXPECT_TRUE(hasText(builtBlock("grouped_query_attention", options, {"tensor<2x7x12xf32>", mask}),
+                        ("the mask is '" + mask + "'").str()));
   expectBlockAgreement("grouped_query_attention", options, {"tensor<2x?x12xf32>", "tensor<2x1x?xi1>"},
                        {{2, 9, 12}, {2, 1, 9}}, 1e-5);
+}
+
+TEST(Blocks, InputsOfAttention) {
+  for (llvm::StringRef name : {"grouped_query_attention", "flash_attention", "ring_attention", "latent_attention"}) {
+    if (!blocks().find(name))
+      continue;
+    EXPECT_EQ(builtBlock(name, {{"dim", 12}, {"num_heads", 4}},
+                         {"tensor<2x7x12xf32>", "tensor<2x1x7xi1>", "tensor<2x7x12xf32>"}),
+              ("block '" + name + "': has 3 inputs, wanted 1 or 2: x and perhaps mask").str());
+  }
 }
 
 TEST(Blocks, FlashAttention) {
@@ -109,12 +122,35 @@ TEST(Blocks, FlashAttention) {
                        {{2, 9, 12}}, 1e-5);
 }
 
+TEST(Blocks, FlashAttentionPacked) {
+  NEEDS("flash_attention_packed");
+  const std::string name = "flash_attention_packed", qkv = "tensor<2x7x3x4x16xf32>";
+  std::string text = builtBlock(name, {}, {qkv});
+  EXPECT_TRUE(hasText(text, "-> tensor<2x7x4x16xf32>"));
+  EXPECT_TRUE(hasText(text, "scale = 2.500000e-01 : f64"));
+  EXPECT_FALSE(hasText(text, "causal = \"end\""));
+  EXPECT_EQ(builtBlock(name, {{"dropout_p", 0.0}, {"causal", false}, {"softmax_scale", BlockValue()}}, {qkv}), text);
+  text = builtBlock(name, {{"causal", true}, {"softmax_scale", 0.5}}, {qkv});
+  EXPECT_TRUE(hasText(text, "scale = 5.000000e-01 : f64"));
+  EXPECT_TRUE(hasText(text, "causal = \"end\""));
+  EXPECT_EQ(builtBlock(name, {{"dropout_p", 0.1}}, {qkv}),
+            "block 'flash_attention_packed': dropout_p is 0.1, wanted 0: there is none at inference");
+  for (llvm::StringRef wrong : {"tensor<2x7x3x64xf32>", "tensor<2x7x2x4x16xf32>", "tensor<2x7x3x4x?xf32>"})
+    EXPECT_EQ(
+        builtBlock(name, {}, {wrong}),
+        ("block 'flash_attention_packed': qkv is '" + wrong + "', wanted [B, T, 3, H, D] with a static H and D").str());
+  EXPECT_EQ(builtBlock(name, {}, {qkv, qkv}), "block 'flash_attention_packed': has 2 inputs, wanted 1: qkv");
+  for (bool causal : {false, true})
+    expectBlockAgreement(name, {{"causal", causal}, {"softmax_scale", 0.3}}, {"tensor<2x?x3x4x16xf32>"},
+                         {{2, 9, 3, 4, 16}}, 1e-5);
+}
+
 TEST(Blocks, RingAttention) {
   NEEDS("ring_attention");
   const GivenOptions options = {{"dim", 12}, {"num_heads", 3}, {"head_dim", 8}, {"num_shards", 3}};
   EXPECT_TRUE(hasText(builtBlock("ring_attention", options, {"tensor<2x7x12xf32>"}), "num_shards = 3 : i64"));
-  expectBlockAgreement("ring_attention", options, {"tensor<2x7x12xf32>", "tensor<2x1x7xi1>"}, {{2, 7, 12}, {2, 1, 7}},
-                       1e-5);
+  for (llvm::StringRef mask : {"tensor<2x1x7xi1>", "tensor<2x1x7xf32>"})
+    expectBlockAgreement("ring_attention", options, {"tensor<2x7x12xf32>", mask}, {{2, 7, 12}, {2, 1, 7}}, 1e-5);
   EXPECT_EQ(builtBlock("ring_attention", options, {"tensor<2x?x12xf32>"}),
             "block 'ring_attention': x is 'tensor<2x?x12xf32>', wanted a static shape for 3 shards");
   EXPECT_EQ(builtBlock("ring_attention", {{"dim", 12}, {"num_heads", 3}, {"num_shards", 0}}, {"tensor<2x7x12xf32>"}),
@@ -152,8 +188,6 @@ TEST(Blocks, LatentAttention) {
   const GivenOptions options = {{"dim", 8}, {"num_heads", 2}, {"num_latents", 3}, {"head_dim", 5}};
   for (int64_t length : {1, 5, 70})
     expectBlockAgreement("latent_attention", options, {"tensor<2x?x8xf32>"}, {{2, length, 8}}, 1e-5);
-  for (int64_t masks : {1, 3})
-    expectBlockAgreement("latent_attention", options,
-                         {"tensor<2x?x8xf32>", masks == 1 ? "tensor<2x1x?xi1>" : "tensor<2x3x?xi1>"},
-                         {{2, 9, 8}, {2, masks, 9}}, 1e-5);
+  for (auto [masks, type] : {std::pair(1, "tensor<2x1x?xi1>"), {3, "tensor<2x3x?xi1>"}, {3, "tensor<2x3x?xi32>"}})
+    expectBlockAgreement("latent_attention", options, {"tensor<2x?x8xf32>", type}, {{2, 9, 8}, {2, masks, 9}}, 1e-5);
 }
