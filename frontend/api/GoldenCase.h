@@ -108,7 +108,7 @@ private:
 ///     c.output("y", MyNormOp::create(c.b, c.value("x"), c.value("weight"), epsilon));
 ///   }
 ///
-/// Floats arrive in their own type, 64-bit integers as i32, booleans as i1.
+/// Floats and i8 arrive in their own type, other integers as i32, booleans as i1.
 class GoldenCase : public GoldenFacts {
 public:
   GoldenCase(mlir::ImplicitLocOpBuilder &builder, Contents contents) : GoldenFacts(std::move(contents)), b(builder) {}

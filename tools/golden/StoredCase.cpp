@@ -15,16 +15,16 @@ namespace tilewright {
 
 namespace {
 
-/// Null where graphs have no such type.
+/// What holds its values: integers of a graph have signs and, but for bytes and truth values, 32 bits. Null for a dtype
+/// that no case has.
 Type elementType(StringRef dtype, Builder b) {
   return llvm::StringSwitch<Type>(dtype)
       .Case("F64", b.getF64Type())
       .Case("F32", b.getF32Type())
       .Case("F16", b.getF16Type())
       .Case("BF16", b.getBF16Type())
-      .Cases({"I64", "I32"}, b.getI32Type())
+      .Cases({"I64", "I32", "I16", "U32", "U16", "U8"}, b.getI32Type())
       .Case("I8", b.getI8Type())
-      .Case("U8", b.getIntegerType(8, /*isSigned=*/false))
       .Case("BOOL", b.getI1Type())
       .Default(Type());
 }

@@ -25,11 +25,19 @@ double floatAt(const NamedTensor &tensor, int64_t i) {
   return llvm::APFloat(semantics, llvm::APInt(16, at<uint16_t>(tensor, i))).convertToDouble();
 }
 
+/// One return for each type: a conditional expression of several would take signed numbers for unsigned ones.
 int64_t integerAt(const NamedTensor &tensor, int64_t i) {
-  return tensor.dtype == "I64"   ? at<int64_t>(tensor, i)
-         : tensor.dtype == "I32" ? at<int32_t>(tensor, i)
-         : tensor.dtype == "I8"  ? at<int8_t>(tensor, i)
-                                 : tensor.bytes[i];
+  if (tensor.dtype == "I64")
+    return at<int64_t>(tensor, i);
+  if (tensor.dtype == "U32")
+    return at<uint32_t>(tensor, i);
+  if (tensor.dtype == "I32")
+    return at<int32_t>(tensor, i);
+  if (tensor.dtype == "U16")
+    return at<uint16_t>(tensor, i);
+  if (tensor.dtype == "I16")
+    return at<int16_t>(tensor, i);
+  return tensor.dtype == "I8" ? at<int8_t>(tensor, i) : tensor.bytes[i];
 }
 
 } // namespace

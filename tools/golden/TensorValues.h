@@ -10,7 +10,7 @@
 
 namespace tilewright {
 
-/// The elements of a tensor of F64, F32, F16 or BF16, or of I64, I32, I8, U8 or BOOL.
+/// The elements of a tensor of F64, F32, F16 or BF16, or of I64, I32, I16, I8, U32, U16, U8 or BOOL.
 GoldenTensor tensorValues(const NamedTensor &tensor);
 
 /// The JSON object that an entry of the metadata holds; an empty one without the entry. `path` names the file in
