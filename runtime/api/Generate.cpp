@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -345,6 +346,35 @@ Outcome generate(tw_model *model, tw_session *session, std::span<const int32_t> 
   if (model)
     tw_model_memory(model, &result.memory);
   return outcome;
+}
+
+Outcome continueText(tw_model *model, std::string_view prompt, const GenerateOptions &options, std::string &text,
+                     GenerateResult &result, const Tokenizer *tokenizer) {
+  text.clear();
+  result = {};
+  return outcomeOf([&] {
+    if (!model)
+      throw Error(TW_INVALID, "continueText: model is NULL");
+    if (!tokenizer)
+      tokenizer = model->model->tokenizer();
+    if (!tokenizer)
+      throw Error(TW_NOT_FOUND, "the model has no tokenizer");
+    const std::vector<int32_t> ids = tokenizer->encode(prompt, EncodeOptions{.parseSpecial = true, .addBegin = true});
+    tw_session *created = nullptr;
+    if (const tw_status status = tw_session_create(model, &created))
+      throw Error(status, tw_last_error());
+    const std::unique_ptr<tw_session, decltype(&tw_session_release)> session(created, tw_session_release);
+    text = prompt;
+    StreamDecoder decoder(*tokenizer, !options.showSpecial, /*continues=*/true);
+    const TokenCallback take = [&](int32_t id, std::string_view) {
+      text += id < 0 ? std::string() : decoder.push(id); // the model's own tokenizer says the last thing, if it has one
+      return true;
+    };
+    const Outcome outcome = generate(model, session.get(), ids, options, take, result);
+    text += decoder.finish();
+    if (!outcome.ok())
+      throw Error(outcome.code, outcome.message);
+  });
 }
 
 CancelOnInterrupt::CancelOnInterrupt(tw_session *session) {

@@ -17,6 +17,8 @@
 
 namespace tilewright {
 
+class Tokenizer;
+
 struct GenerateOptions {
   int64_t maxTokens = 256; ///< new tokens at most
   int64_t maxLength = 0;   ///< tokens of the session, prompt and text together at most; 0: as many as the context holds
@@ -71,6 +73,11 @@ using TokenCallback = std::function<bool(int32_t id, std::string_view text)>;
 /// prompt that does not fit and a cancelled prompt are failures. `result` is valid as far as it got in either case.
 Outcome generate(tw_model *model, tw_session *session, std::span<const int32_t> prompt, const GenerateOptions &options,
                  const TokenCallback &callback, GenerateResult &result);
+
+/// The same from text to text, in a session of its own: `text` becomes the prompt, in which special tokens are read,
+/// and what follows it, as far as it got. `tokenizer` reads and writes; null: the model's own.
+Outcome continueText(tw_model *model, std::string_view prompt, const GenerateOptions &options, std::string &text,
+                     GenerateResult &result, const Tokenizer *tokenizer = nullptr);
 
 /// While it lives, the first SIGINT cancels the session's running or next step; a second one does what SIGINT did
 /// before. One object at a time in a process.

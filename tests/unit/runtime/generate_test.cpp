@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/api/Generate.h"
+#include "runtime/tokenize/Tokenizer.h"
 
 #include "tests/unit/runtime/Watchdog.h"
 #include "tests/unit/runtime/fake/FakeModel.h"
@@ -133,6 +134,45 @@ TEST(Generate, StreamsWholeCharactersAndStopsAtTheEnd) {
                     .ok());
     EXPECT_EQ(pieces, (std::vector<std::pair<int32_t, std::string>>{{253, ""}, {-1, "\xc3"}}));
   }
+}
+
+TEST(Generate, ContinuesATextWithItsPrompt) {
+  FakeModel model({}, {.change = addTokenizer});
+  const std::vector<int32_t> prompt = {253, 254};
+  GenerateOptions options;
+  options.maxLength = 9;
+  options.stopAtEnd = false;
+  std::string wanted = "\xc3\xa9", text;
+  GenerateResult result;
+  FakeSession session(model);
+  const auto collect = [&](int32_t, std::string_view piece) {
+    wanted += piece;
+    return true;
+  };
+  ASSERT_TRUE(generate(model, session, prompt, options, collect, result).ok());
+  ASSERT_TRUE(continueText(model, "\xc3\xa9", options, text, result).ok());
+  EXPECT_EQ(text, wanted);
+  EXPECT_EQ(result.tokens, chain(prompt, 7));
+
+  // A tokenizer of one's own reads and writes.
+  TokenizerData data;
+  data.kind = "gpt2";
+  for (int i = 0; i < FAKE_VOCAB; ++i)
+    data.tokens.push_back("[" + std::to_string(i) + "]");
+  data.tokens[5] = "a";
+  const Tokenizer own(data);
+  wanted = "aa";
+  for (int32_t id : chain({5, 5}, 7))
+    wanted += data.tokens[id];
+  ASSERT_TRUE(continueText(model, "aa", options, text, result, &own).ok());
+  EXPECT_EQ(text, wanted);
+
+  options.maxLength = 1;
+  EXPECT_EQ(continueText(model, "aa", options, text, result, &own).message,
+            "the prompt ends at token 2, behind the max-length of 1");
+  EXPECT_EQ(text, "aa");
+  EXPECT_EQ(continueText(nullptr, "aa", options, text, result).message, "continueText: model is NULL");
+  EXPECT_EQ(continueText(FakeModel(), "aa", options, text, result).message, "the model has no tokenizer");
 }
 
 // The model's table has more rows than the tokenizer has tokens, or the last tokens are unused: such a row is never
