@@ -3,16 +3,20 @@
 
 #include "ir/tw/Build.h"
 
-#include <cmath>
-
 using namespace mlir;
 
 namespace tilewright {
 
-/// K/V heads 0, 1, 0, 1, ... for the query heads in turn: key/value head h % Hkv, which is not GQA.
-static Value tiledHeads(ImplicitLocOpBuilder &b, Value value, int64_t heads) {
-  int64_t times = heads / tw::tensorType(value).getDimSize(1);
-  return times == 1 ? value : tw::concat(b, 1, SmallVector<Value>(times, value));
+/// K/V heads 0, 1, 0, 1, ... for the query heads in turn: key/value head h % Hkv, which is not GQA. Null, and
+/// unsupported, where that gives other heads than the queries'.
+static Value tiledHeads(GoldenCase &c, StringRef input, int64_t dim, int64_t heads) {
+  const int64_t stored = c.sizes(input)[dim];
+  if (stored < 1 || heads < 1 || heads % stored != 0) {
+    c.unsupported("kv_map = tile of " + Twine(stored) + " heads of input " + input + " to " + Twine(heads) +
+                  " query heads, wanted a multiple");
+    return {};
+  }
+  return stored == heads ? c.value(input) : tw::concat(c.b, dim, SmallVector<Value>(heads / stored, c.value(input)));
 }
 
 /// log(exp(lse) + exp(sink)), lse [B, H, T], sinks [H].
@@ -26,38 +30,52 @@ static Value withSink(ImplicitLocOpBuilder &b, Value lse, Value sinks) {
 tw::AttentionOp makeAttentionCase(GoldenCase &c) {
   std::string causal = c.oneOf("causal", {"none", "end", "start"});
   std::string kvMap = c.oneOf("kv_map", {"group", "tile"});
-  c.oneOf("layout", {"BHTD"});
-  int64_t window = c.integer("window", 0), chunk = c.integer("chunk", 0);
+  const std::string layout = StringRef(c.oneOf("layout", {"BHTD", "BTHD", "BT3HD"})).lower();
+  auto span = [&](StringRef key) { return c.count(key, 1, 0, std::numeric_limits<int64_t>::max()); };
+  const int64_t window = span("window"), chunk = span("chunk"); // 0: none
   double softcap = c.number("softcap", 0.0), scale = c.has("scale") ? c.number("scale") : 0.0;
-  const bool hasScale = c.has("scale");
-  if (!c.inputs({{"q", 4}, {"k", 4}, {"v", 4}}, {{"mask"},
-                                                 {"bias"},
-                                                 {"sinks", 1},
-                                                 {"prefix_len", 1},
-                                                 {"kv_start", 1},
-                                                 {"kv_end", 1},
-                                                 {"cu_seqlens_q", 1},
-                                                 {"cu_seqlens_kv", 1}}))
+  const bool hasScale = c.has("scale"), isPacked = layout == "bt3hd", headsFirst = layout == "bhtd";
+  SmallVector<GoldenCase::Input> main = {{"q", 4}, {"k", 4}, {"v", 4}};
+  if (isPacked)
+    main = {{"qkv", 5}};
+  if (!c.inputs(main, {{"mask"},
+                       {"bias"},
+                       {"sinks", 1},
+                       {"prefix_len", 1},
+                       {"kv_start", 1},
+                       {"kv_end", 1},
+                       {"cu_seqlens_q", 1},
+                       {"cu_seqlens_kv", 1}}))
     return {};
-  Value q = c.value("q"), k = c.value("k"), v = c.value("v");
+  const int64_t headDim = headsFirst ? 1 : 2, rowDim = headsFirst ? 2 : 1;
+  Value q = c.value(isPacked ? "qkv" : "q"), k = c.value("k"), v = c.value("v");
   RankedTensorType type = tw::tensorType(q);
-  if (kvMap == "tile") {
-    k = tiledHeads(c.b, k, type.getDimSize(1));
-    v = tiledHeads(c.b, v, type.getDimSize(1));
+  SmallVector<int64_t> shape(type.getShape()); // of the result, in the end
+  if (isPacked)
+    shape.erase(shape.begin() + 2); // each head has its own keys: tiled or grouped is one
+  else if (kvMap == "tile") {
+    k = tiledHeads(c, "k", headDim, shape[headDim]);
+    v = tiledHeads(c, "v", headDim, shape[headDim]);
+    if (!k || !v)
+      return {};
   }
-  SmallVector<int64_t> shape(type.getShape());
-  SmallVector<Type> types = {type.clone({shape[0], shape[1], shape[2], tw::tensorType(v).getDimSize(3)})};
-  if (c.outputType("lse"))
-    types.push_back(RankedTensorType::get({shape[0], shape[1], shape[2]}, c.b.getF32Type()));
-  if (c.outputType("weights"))
-    types.push_back(type.clone({shape[0], shape[1], shape[2], tw::tensorType(k).getDimSize(2)}));
   if (!hasScale)
-    scale = 1 / std::sqrt(static_cast<double>(shape[3]));
+    scale = c.defaultScale(shape[3]);
+  if (!isPacked)
+    shape[3] = tw::tensorType(v).getDimSize(3);
+  const int64_t batch = shape[0], heads = shape[headDim], rows = shape[rowDim],
+                keys = isPacked ? rows : tw::tensorType(k).getDimSize(rowDim);
+  SmallVector<Type> types = {type.clone(shape)};
+  if (c.outputType("lse"))
+    types.push_back(RankedTensorType::get({batch, heads, rows}, c.b.getF32Type()));
+  if (c.outputType("weights"))
+    types.push_back(type.clone({batch, heads, rows, keys}));
 
   OperationState state(c.b.getLoc(), tw::AttentionOp::getOperationName());
   tw::AttentionOp::build(c.b, state, types[0], q, k, v, scale);
   state.types.assign(types.begin(), types.end());
   auto op = cast<tw::AttentionOp>(c.b.create(state));
+  op.setLayout(layout);
   op.setCausal(causal);
   if (window)
     op.setWindow(window);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/api/GoldenCase.h"
 
+#include "ir/tw/Shapes.h"
+
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -31,6 +35,32 @@ RankedTensorType GoldenFacts::explanationType(StringRef name) const { return typ
 const GoldenTensor *GoldenFacts::stored(StringRef input) const {
   auto found = contents.values.find(input);
   return found == contents.values.end() ? nullptr : &found->second;
+}
+
+ArrayRef<int64_t> GoldenFacts::sizes(StringRef input) const {
+  RankedTensorType type = typeOf(contents.inputs, input);
+  return type ? type.getShape() : ArrayRef<int64_t>();
+}
+
+bool GoldenFacts::holds(StringRef input, bool isFloat, ArrayRef<int64_t> wanted) {
+  RankedTensorType type = typeOf(contents.inputs, input);
+  if (type && isa<FloatType>(type.getElementType()) == isFloat &&
+      succeeded(verifyCompatibleShape(type.getShape(), wanted)))
+    return true;
+  constexpr StringLiteral kinds[] = {"integers", "floats"};
+  if (type)
+    unsupported(llvm::formatv("input {0} holds {1} {2}, wanted {3} {4}", input, tw::shapeText(type.getShape()),
+                              kinds[isa<FloatType>(type.getElementType())], tw::shapeText(wanted), kinds[isFloat])
+                    .str());
+  else
+    unsupported("input " + input + " is missing");
+  return false;
+}
+
+double GoldenFacts::defaultScale(int64_t width) {
+  if (width == 0)
+    unsupported("the head dimension D is 0, of which no scale 1/sqrt(D) can be made");
+  return 1 / std::sqrt(static_cast<double>(width));
 }
 
 const llvm::json::Value *GoldenFacts::attribute(StringRef key) {
@@ -62,6 +92,14 @@ double GoldenFacts::number(StringRef key, std::optional<double> fallback) {
 
 int64_t GoldenFacts::integer(StringRef key, std::optional<int64_t> fallback) {
   return attributeAs<int64_t>(key, fallback, "a whole number", [](auto &value) { return value.getAsInteger(); });
+}
+
+int64_t GoldenFacts::count(StringRef key, int64_t least, std::optional<int64_t> fallback, int64_t most) {
+  return attributeAs<int64_t>(key, fallback, llvm::formatv("a whole number from {0} to {1}", least, most).str(),
+                              [&](auto &value) {
+                                std::optional<int64_t> number = value.getAsInteger();
+                                return number && *number >= least && *number <= most ? number : std::nullopt;
+                              });
 }
 
 bool GoldenFacts::flag(StringRef key, std::optional<bool> fallback) {

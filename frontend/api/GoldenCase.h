@@ -10,6 +10,7 @@
 #include "llvm/Support/JSON.h"
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +60,9 @@ public:
   bool has(llvm::StringRef key);
   double number(llvm::StringRef key, std::optional<double> fallback = std::nullopt);
   int64_t integer(llvm::StringRef key, std::optional<int64_t> fallback = std::nullopt);
+  /// A whole number from `least` to `most`; what sizes are computed with has 31 bits.
+  int64_t count(llvm::StringRef key, int64_t least = 1, std::optional<int64_t> fallback = std::nullopt,
+                int64_t most = std::numeric_limits<int32_t>::max());
   bool flag(llvm::StringRef key, std::optional<bool> fallback = std::nullopt);
   std::vector<double> numbers(llvm::StringRef key);
   std::string oneOf(llvm::StringRef key, llvm::ArrayRef<llvm::StringRef> choices,
@@ -68,6 +72,16 @@ public:
 
   /// The values of an input; null for one that is absent.
   const GoldenTensor *stored(llvm::StringRef input) const;
+
+  /// The sizes of an input; none for one that is absent.
+  llvm::ArrayRef<int64_t> sizes(llvm::StringRef input) const;
+  /// Whether the input has values of this kind (booleans are integers) and these sizes, kDynamic: any; else the case is
+  /// unsupported. Whoever reads stored values asks first: no verifier sees them.
+  bool holdsFloats(llvm::StringRef input, llvm::ArrayRef<int64_t> wanted) { return holds(input, true, wanted); }
+  bool holdsIntegers(llvm::StringRef input, llvm::ArrayRef<int64_t> wanted) { return holds(input, false, wanted); }
+
+  /// 1 / sqrt(width), by which attention scales its scores unless it is told; unsupported for heads of no width.
+  double defaultScale(int64_t width);
 
   /// The type of what a case stores to explain itself ("aux." and this name); null if there is nothing of this name.
   mlir::RankedTensorType explanationType(llvm::StringRef name) const;
@@ -88,6 +102,7 @@ protected:
 
 private:
   const llvm::json::Value *attribute(llvm::StringRef key);
+  bool holds(llvm::StringRef input, bool isFloat, llvm::ArrayRef<int64_t> wanted);
   /// Unsupported when the builder has not asked for a member of `object`, the attribute `name`.
   void checkAsked(const llvm::json::Object &object, llvm::StringRef name);
   /// What `read` finds in the attribute, or the fallback; else unsupported, for it is not `wanted`.

@@ -15,7 +15,7 @@ using tw::tensorType;
 namespace {
 
 void buildLatentArray(GoldenCase &c) {
-  int64_t heads = c.integer("H"), width = c.integer("D"), number = c.integer("N");
+  int64_t heads = c.count("H"), width = c.count("D"), number = c.count("N");
   if (!c.inputs({{"x", 3}, {"latents", 2}, {"wq", 2}, {"wk", 2}, {"wv", 2}, {"wo", 2}},
                 {{"bq", 1}, {"bk", 1}, {"bv", 1}, {"bo", 1}, {"mask", 2}}))
     return;
@@ -118,9 +118,9 @@ Value LowRank::rotate(Value x, int64_t rows) {
 }
 
 void LowRank::build() {
-  int64_t heads = c.integer("H"), nope = c.integer("d_nope"), value = c.integer("d_v"), rank = c.integer("kv_rank");
-  rope = c.integer("d_rope");
-  bool lowRankQuery = c.integer("q_rank", 0) != 0;
+  int64_t heads = c.count("H"), nope = c.count("d_nope"), value = c.count("d_v"), rank = c.count("kv_rank");
+  rope = c.count("d_rope", 2);
+  bool lowRankQuery = c.count("q_rank", 0, 0) != 0;
   double scale = c.number("scale");
   epsilon = c.number("lora_eps");
   base = c.number("base");
@@ -134,7 +134,8 @@ void LowRank::build() {
     llvm::append_range(inputs, ArrayRef<GoldenCase::Input>{{"q_a", 2}, {"q_a_norm", 1}, {"q_b", 2}});
   else
     inputs.push_back({"q", 2});
-  if (!c.inputs(inputs))
+  // The sizes of the tables of angles are made of these attributes alone.
+  if (!c.inputs(inputs) || !c.holdsFloats("kv_a", {rank + rope, ShapedType::kDynamic}))
     return;
   // Of the whole query head, and of the length scaling's temperature.
   double wanted = (yarn ? yarn->ofScores() : 1.0) / std::sqrt(static_cast<double>(nope + rope));

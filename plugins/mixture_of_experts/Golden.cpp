@@ -21,12 +21,12 @@ Value shared(GoldenCase &c, Value x) {
 void buildGolden(GoldenCase &c) {
   std::string gating = c.oneOf("gating", {"topk_softmax", "softmax_topk", "sigmoid_group"});
   std::string expert = c.oneOf("expert", {"relu_mlp", "swiglu", "clamped_swiglu"});
-  int64_t topK = c.integer("top_k"), out = c.integer("out_dim");
+  int64_t topK = c.count("top_k"), out = c.count("out_dim");
   bool isClamped = expert == "clamped_swiglu";
   // The article's and gpt-oss's softmax over the chosen experts is normalised as it is.
   bool renormalize = gating != "topk_softmax" && c.flag("renorm", false);
   double scaling = c.number("scaling", 1.0);
-  int64_t groups = c.integer("n_group", 1), topGroups = c.integer("topk_group", 1);
+  int64_t groups = c.count("n_group", 1, 1), topGroups = c.count("topk_group", 1, 1);
   double alpha = isClamped ? c.number("alpha") : 1.0, limit = isClamped ? c.number("limit") : 0.0;
   std::vector<GoldenCase::Input> required = {{"x", 2}, {"router", 2}};
   if (expert == "relu_mlp")

@@ -4,8 +4,6 @@
 #include "frontend/api/GoldenCase.h"
 #include "ir/tw/Layers.h"
 
-#include <cmath>
-
 namespace tilewright::multi_token_prediction {
 
 using namespace mlir;
@@ -53,7 +51,7 @@ private:
     auto project = [&](StringRef name) { return tw::splitHeads(b, linear(a, name, i), heads); };
     Value q = project("wq"), k = project("wk"), v = project("wv");
     tw::AttentionOptions options;
-    options.scale = 1 / std::sqrt(static_cast<double>(tw::tensorType(q).getDimSize(3)));
+    options.scale = c.defaultScale(tw::tensorType(q).getDimSize(3));
     options.causal = "end";
     Value attention = tw::joinHeads(b, tw::attention(b, q, k, v, options));
     y = tw::AddOp::create(b, y, linear(attention, "wo", i));
@@ -72,7 +70,7 @@ private:
 /// The form's logits [n, B, T, V]; null when something of the case is unsupported.
 Value logitsOf(GoldenCase &c) {
   const std::string form = c.oneOf("form", {"separate", "shared", "sequential"});
-  const int64_t n = c.integer("n"), heads = c.integer("H");
+  const int64_t n = c.count("n"), heads = c.count("H");
   const double epsilon = c.number("eps");
   const std::string order = c.oneOf("concat", {"embedding_first", "hidden_first"}, "embedding_first");
   if (form == "separate")
@@ -102,7 +100,8 @@ Value logitsOf(GoldenCase &c) {
                  {"wo", 3},
                  {"w_gate", 3},
                  {"w_up", 3},
-                 {"w_down", 3}}))
+                 {"w_down", 3}}) ||
+      !c.holdsFloats("out_norm", {n, ShapedType::kDynamic}))
     return {};
   return Sequential(c, heads, epsilon, order).logits(n);
 }

@@ -3,9 +3,9 @@
 
 #include "frontend/api/GoldenCase.h"
 #include "ir/tw/Layers.h"
+#include "ir/tw/Shapes.h"
 #include "plugins/position_encoding/Places.h"
 
-#include <cmath>
 #include <numeric>
 
 namespace tilewright::position_encoding {
@@ -36,7 +36,7 @@ RankedTensorType pairType(GoldenCase &c, Type element, int64_t heads = 0) {
   return heads ? RankedTensorType::get({1, heads, rows, keys}, element) : RankedTensorType::get({rows, keys}, element);
 }
 
-double defaultScale(GoldenCase &c) { return 1.0 / std::sqrt(double(tw::tensorType(c.value("q")).getDimSize(3))); }
+double defaultScale(GoldenCase &c) { return c.defaultScale(c.sizes("q")[3]); }
 
 Value attentionWithBias(GoldenCase &c, Value bias, double scale, StringRef causal) {
   tw::AttentionOptions options;
@@ -53,11 +53,14 @@ Value relationAttention(GoldenCase &c, Value relation, Value keyTable, Value val
 
 void buildSinusoidal(GoldenCase &c) {
   double base = c.number("base");
-  int64_t dim = c.integer("d"), count = c.integer("n");
+  int64_t dim = c.count("d"), count = c.count("n", 0);
   std::string layout = c.oneOf("layout", {"interleaved", "half"});
   RankedTensorType type = c.outputType("table");
   if (!c.inputs({}) || !type)
     return;
+  if (type.getShape() != ArrayRef<int64_t>{count, dim})
+    return c.unsupported("output table is " + tw::shapeText(type.getShape()) + ", wanted n x d, " + Twine(count) + "x" +
+                         Twine(dim));
   c.output("table", SinusoidalOp::create(c.b, type, positionsFrom(c, 0, count), dim, APFloat(base), StringRef(layout)));
 }
 
@@ -72,10 +75,12 @@ void buildLearned(GoldenCase &c) {
 }
 
 void buildShaw(GoldenCase &c) {
-  int64_t clip = c.integer("clip");
+  int64_t clip = c.count("clip", 0);
   std::string causal = c.oneOf("causal", {"none", "end", "start"});
   c.oneOf("index", {"clip(j - (i + S - T), -c, c) + c"});
-  if (!c.inputs({{"q", 4}, {"k", 4}, {"v", 4}, {"rel_k", 2}, {"rel_v", 2}}))
+  if (!c.inputs({{"q", 4}, {"k", 4}, {"v", 4}, {"rel_k", 2}, {"rel_v", 2}}) ||
+      !c.holdsFloats("rel_k", {2 * clip + 1, ShapedType::kDynamic}) ||
+      !c.holdsFloats("rel_v", {2 * clip + 1, ShapedType::kDynamic}))
     return;
   auto [queries, keys] = positionsOf(c);
   Value relation = OffsetsOp::create(c.b, pairType(c, c.b.getI32Type()), queries, keys, clip);
@@ -84,11 +89,12 @@ void buildShaw(GoldenCase &c) {
 
 void buildT5(GoldenCase &c) {
   bool bidirectional = c.flag("bidirectional");
-  int64_t buckets = c.integer("num_buckets"), far = c.integer("max_distance");
+  int64_t buckets = c.count("num_buckets", 2), far = c.integer("max_distance");
   double scale = c.number("scale");
   std::string causal = c.oneOf("causal", {"none", "end", "start"});
   c.oneOf("relative", {"j - (i + S - T)"});
-  if (!c.inputs({{"q", 4}, {"k", 4}, {"v", 4}, {"table", 2}}))
+  if (!c.inputs({{"q", 4}, {"k", 4}, {"v", 4}, {"table", 2}}) ||
+      !c.holdsFloats("table", {buckets, ShapedType::kDynamic}))
     return;
   auto [queries, keys] = positionsOf(c);
   Value relation = T5BucketsOp::create(c.b, pairType(c, c.b.getI32Type()), queries, keys, bidirectional, buckets, far);
@@ -99,7 +105,7 @@ void buildT5(GoldenCase &c) {
 }
 
 void buildAlibi(GoldenCase &c) {
-  int64_t heads = c.integer("H");
+  int64_t heads = c.count("H");
   std::string causal = c.oneOf("causal", {"none", "end", "start"});
   c.oneOf("bias", {"slope_h * (j - (i + S - T))"});
   if (!c.inputs({{"q", 4}, {"k", 4}, {"v", 4}}))
@@ -114,6 +120,8 @@ void buildRelation(GoldenCase &c) {
   if (!c.inputs({{"q", 4}, {"k", 4}, {"v", 4}, {"relation"}, {"table_k", 2}, {"table_v", 2}, {"table_bias", 2}}))
     return;
   Value relation = c.value("relation"), table = c.value("table_bias");
+  if (ArrayRef<int64_t> sizes = c.sizes("relation"); sizes.size() == 3 && sizes[0] == 1) // the same for each of a batch
+    relation = tw::reshape(c.b, relation, sizes.drop_front());
   if (tw::tensorType(table).getDimSize(0) != relations)
     return c.unsupported("R other than the rows of the tables");
   SmallVector<int64_t> shape = biasShape(tw::tensorType(relation).getShape(), tw::tensorType(table).getDimSize(1));

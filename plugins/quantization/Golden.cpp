@@ -128,6 +128,9 @@ void buildGoldenChannels(GoldenCase &c) {
     return;
   const GoldenTensor &weight = *c.stored("weight"), &wanted = *c.stored("qweight"), &scales = *c.stored("scale");
   const int64_t rows = weight.shape[0], columns = weight.shape[1];
+  if (!c.holdsFloats("weight", {rows, columns}) || !c.holdsIntegers("qweight", {rows, columns}) ||
+      !c.holdsFloats("scale", {rows}))
+    return;
   std::vector<int8_t> quants(weight.reals.size());
   for (int64_t row = 0; row < rows; ++row) {
     const auto begin = weight.reals.begin() + row * columns;

@@ -4,7 +4,6 @@
 
 #include "frontend/api/GoldenCase.h"
 
-
 namespace tilewright::rotary_embedding {
 
 using namespace mlir;
@@ -61,7 +60,7 @@ void buildGolden(GoldenCase &c) {
   std::string kind = c.oneOf("kind", {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "mrope"});
   bool hasSections = kind == "mrope";
   double base = c.number("base", 10000.0), attentionFactor = readAttentionFactor(c, kind);
-  int64_t rotaryDim = c.integer("rotary_dim", c.integer("head_dim"));
+  int64_t rotaryDim = c.count("rotary_dim", 0, c.count("head_dim"));
   std::string layout = c.oneOf("layout", {"half", "interleaved"});
   SmallVector<NamedAttribute> scaling = readScaling(c, kind);
   DenseI64ArrayAttr sections;
@@ -85,7 +84,7 @@ void buildGolden(GoldenCase &c) {
     SmallVector<Value> lengths; // one for all rows: []
     if (kind == "dynamic" || kind == "longrope") {
       auto number = RankedTensorType::get({}, c.b.getI32Type());
-      auto length = DenseElementsAttr::get(number, int32_t(c.integer("seq_len")));
+      auto length = DenseElementsAttr::get(number, int32_t(c.count("seq_len")));
       lengths.push_back(tw::ConstantOp::create(c.b, number, length));
     }
     factors = FactorsOp::create(c.b, TypeRange(type), lengths, scaling);

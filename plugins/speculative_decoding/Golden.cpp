@@ -23,14 +23,17 @@ std::vector<tw_rt_choice> choicesOf(std::span<const double> row) {
 }
 
 /// Rounds of `draft` [R, K], judged one by one.
-template <typename JudgeRound> void judgeRounds(GoldenHostCase &c, int64_t wantedDrafts, JudgeRound &&judgeRound) {
+template <typename JudgeRound>
+void judgeRounds(GoldenHostCase &c, int64_t drafted, int64_t vocabulary, JudgeRound &&judgeRound) {
   const GoldenTensor &draft = *c.stored("draft");
-  const int64_t rounds = draft.shape[0], drafted = draft.shape[1];
-  if (drafted != wantedDrafts)
-    return c.unsupported("draft of another width than K");
+  const int64_t rounds = draft.shape[0];
   std::vector<int64_t> accepted, next;
   for (int64_t round = 0; round < rounds; ++round) {
     const auto ids = rowOf(draft.integers, round, drafted);
+    for (auto [place, id] : llvm::enumerate(ids))
+      if (id < 0 || id >= vocabulary)
+        return c.unsupported("draft " + llvm::Twine(place) + " of round " + llvm::Twine(round) + " is " +
+                             llvm::Twine(id) + ", wanted 0 <= id < " + llvm::Twine(vocabulary));
     const Verdict verdict = judgeRound(round, std::vector<int32_t>(ids.begin(), ids.end()));
     accepted.push_back(verdict.accepted);
     next.push_back(verdict.next);
@@ -42,9 +45,11 @@ template <typename JudgeRound> void judgeRounds(GoldenHostCase &c, int64_t wante
 void judgeGreedily(GoldenHostCase &c, int64_t drafted) {
   if (!c.inputs({{"target_logits", 3}, {"draft", 2}}))
     return;
-  const GoldenTensor &logits = *c.stored("target_logits"); // [R, K + 1, V]
-  const int64_t width = logits.shape[2];
-  judgeRounds(c, drafted, [&](int64_t round, const std::vector<int32_t> &ids) {
+  const GoldenTensor &logits = *c.stored("target_logits");                               // [R, K + 1, V]
+  const int64_t rounds = logits.shape[0], width = std::max<int64_t>(logits.shape[2], 1); // something must be chosen
+  if (!c.holdsFloats("target_logits", {rounds, drafted + 1, width}) || !c.holdsIntegers("draft", {rounds, drafted}))
+    return;
+  judgeRounds(c, drafted, width, [&](int64_t round, const std::vector<int32_t> &ids) {
     tw_rt_choice best; // the model's, the lowest id of equals
     Judgement from;
     from.target = [&](size_t i) -> Distribution {
@@ -58,13 +63,19 @@ void judgeGreedily(GoldenHostCase &c, int64_t drafted) {
   });
 }
 
-void judgeBySampling(GoldenHostCase &c, int64_t drafted) {
+/// By the rule that keeps the distribution, or by the threshold if there is one.
+void judgeBySampling(GoldenHostCase &c, int64_t drafted, double threshold) {
   if (!c.inputs({{"p", 3}, {"q", 3}, {"draft", 2}, {"u_accept", 2}, {"u_resample", 1}}))
     return;
   const GoldenTensor &p = *c.stored("p"), &q = *c.stored("q"); // [R, K + 1, V], [R, K, V]
-  const int64_t width = p.shape[2];
-  judgeRounds(c, drafted, [&](int64_t round, const std::vector<int32_t> &ids) {
-    // The stored numbers belong to places, and judging asks for one a place and one for the next token.
+  const int64_t rounds = p.shape[0], width = std::max<int64_t>(p.shape[2], 1);
+  if (!c.holdsFloats("p", {rounds, drafted + 1, width}) || !c.holdsFloats("q", {rounds, drafted, width}) ||
+      !c.holdsIntegers("draft", {rounds, drafted}) || !c.holdsFloats("u_accept", {rounds, drafted}) ||
+      !c.holdsFloats("u_resample", {rounds}))
+    return;
+  judgeRounds(c, drafted, width, [&](int64_t round, const std::vector<int32_t> &ids) {
+    // The stored numbers belong to places, and judging asks for one a place (none by a threshold) and one for the next
+    // token.
     int64_t place = 0;
     bool judged = false;
     std::vector<tw_rt_choice> target, drawn;
@@ -77,8 +88,9 @@ void judgeBySampling(GoldenHostCase &c, int64_t drafted) {
     from.draft = [&](size_t i) -> Distribution {
       return drawn = choicesOf(rowOf(q.reals, round * drafted + i, width));
     };
+    from.lossyThreshold = threshold;
     from.uniform = [&] {
-      if (std::exchange(judged, true) || place == drafted)
+      if (std::exchange(judged, true) || place == drafted || threshold > 0)
         return c.stored("u_resample")->reals[round];
       return c.stored("u_accept")->reals[round * drafted + place];
     };
@@ -89,11 +101,18 @@ void judgeBySampling(GoldenHostCase &c, int64_t drafted) {
 } // namespace
 
 void computeGolden(GoldenHostCase &c) {
-  const int64_t drafted = c.integer("K");
-  if (c.oneOf("mode", {"greedy", "sampling"}, "sampling") == "greedy")
+  const int64_t drafted = c.count("K", 0);
+  const std::string mode = c.oneOf("mode", {"greedy", "sampling", "threshold"}, "sampling");
+  if (mode == "greedy")
     return judgeGreedily(c, drafted);
-  c.oneOf("accept", {"u < min(1, p/q)"});
-  judgeBySampling(c, drafted);
+  if (mode == "sampling") {
+    c.oneOf("accept", {"u < min(1, p/q)"});
+    return judgeBySampling(c, drafted, 0);
+  }
+  const double threshold = c.number("threshold");
+  if (!(threshold > 0 && threshold <= 1))
+    return c.unsupported("attribute threshold = " + std::to_string(threshold) + ", wanted above 0 and at most 1");
+  judgeBySampling(c, drafted, threshold);
 }
 
 } // namespace tilewright::speculative_decoding

@@ -5,7 +5,6 @@
 
 #include "ir/tw/Layers.h"
 
-#include <cmath>
 #include <list>
 
 using namespace mlir;
@@ -17,7 +16,7 @@ namespace {
 class Layer {
 public:
   explicit Layer(GoldenCase &c)
-      : c(c), b(c.b), heads(c.integer("H")), epsilon(c.number("eps")), isPreNorm(c.flag("norm_first")),
+      : c(c), b(c.b), heads(c.count("H")), epsilon(c.number("eps")), isPreNorm(c.flag("norm_first")),
         isCausal(c.flag("self_causal")), activation(c.oneOf("activation", {"relu", "gelu"})) {}
 
   bool inputs(bool isDecoder) {
@@ -52,7 +51,7 @@ public:
   Value attention(Value x, Value source, StringRef module, bool causal) {
     tw::Heads h = tw::packedProjections(b, x, source, c.value(("p." + module + ".in_proj_weight").str()),
                                         c.value(("p." + module + ".in_proj_bias").str()), heads);
-    const double scale = 1 / std::sqrt(double(tw::tensorType(h.query).getShape().back()));
+    const double scale = c.defaultScale(tw::tensorType(h.query).getShape().back());
     Value o = tw::attention(b, h.query, h.key, h.value, {.scale = scale, .causal = causal ? "end" : "none"});
     std::string out = (module + ".out_proj").str();
     return tw::linear(b, tw::joinHeads(b, o), weight(out), bias(out));
