@@ -70,6 +70,7 @@ llvm::Expected<std::vector<std::string>> casesBelow(llvm::StringRef folder) {
 class Report {
 public:
   size_t begun = 0; ///< cases
+  bool isEnded = false;
 
   void add(const std::string &name, const CaseResult &result) {
     constexpr llvm::StringLiteral words[] = {"passed", "failed", "unsupported"};
@@ -124,13 +125,13 @@ ExitCode runCases(llvm::ArrayRef<std::string> cases, const GoldenRegistry &build
 /// verified: a fault of its own must not take the other cases along.
 ExitCode runGuarded(llvm::ArrayRef<std::string> cases, const GoldenRegistry &builders, const Host &host,
                     Report &report) {
-  while (report.begun < cases.size()) {
+  while (!report.isEnded) {
     const size_t before = report.begun;
     const pid_t child = fork();
     if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       const ExitCode code = runCases(cases, builders, host, report);
-      llvm::outs().flush();
+      report.isEnded = code == Success;
       _exit(code);
     }
     int status = 0;
@@ -138,8 +139,8 @@ ExitCode runGuarded(llvm::ArrayRef<std::string> cases, const GoldenRegistry &bui
       llvm::WithColor::error(llvm::errs(), "check-golden") << "no process for the cases: " << strerror(errno) << "\n";
       return Resources;
     }
-    if (status == 0)
-      continue;
+    if (report.isEnded)
+      break;
     if (report.begun == before) // it has said why it cannot begin
       return WorkFailed;
     const std::string &path = cases[report.begun - 1];
