@@ -38,6 +38,17 @@ static constexpr StringLiteral keywords[] = {
     "volatile",    "wchar_t",  "while",      "xor",       "xor_eq",        "dynamic_cast", "reinterpret_cast",
     "thread_local"};
 
+/// Names that what ODS generates calls without a namespace, and a macro.
+static constexpr StringLiteral generatedWords[] = {"failed", "errno"};
+
+/// tilewright_NAME is a library or another target of Tilewright itself.
+static constexpr StringLiteral ownParts[] = {
+    "backend_api",   "conformance",     "cpu",         "cuda",         "driver",
+    "driver_text",   "functions",       "graph",       "headers",      "host",
+    "import",        "interfaces",      "ir",          "passes",       "pch",
+    "plugin_loader", "plugins",         "progress",    "ptx_emulator", "reference",
+    "runtime",       "runtime_objects", "safetensors", "translate"};
+
 /// my_technique as "MyTechnique".
 static std::string camelCase(StringRef name) {
   std::string camel;
@@ -72,8 +83,65 @@ static Error checkName(StringRef name) {
     return fault("found " + Twine(name.size()) + " characters, wanted at most " + Twine(longestName));
   if (is_contained(keywords, name))
     return fault("is a word of C++, and a plugin's classes live in a namespace of its name; choose another");
+  if (name.ends_with("_t"))
+    return fault(
+        "ends in _t, as types of C do, and a plugin's classes live in a namespace of its name; choose another");
   if (name.ends_with("_rt"))
     return fault("ends in _rt, which marks the runtime half of a plugin; choose another");
+  if (is_contained(ownParts, name))
+    return fault("tilewright_" + name + " is a part of Tilewright itself; choose another");
+  return Error::success();
+}
+
+/// What stands in C++ besides comments and strings.
+static std::string withoutTexts(StringRef code) {
+  std::string kept;
+  for (StringRef line : split(code, '\n')) {
+    bool quoted = false;
+    for (; !line.empty() && (quoted || !line.starts_with("//")); line = line.drop_front())
+      if (line.front() == '"')
+        quoted = !quoted;
+      else if (!quoted)
+        kept += line.front();
+    kept += '\n';
+  }
+  return kept;
+}
+
+/// Whether `word` stands in `code` by itself.
+static bool hasWord(StringRef code, StringRef word) {
+  const auto isPart = [&](size_t at) { return at < code.size() && (isAlnum(code[at]) || code[at] == '_'); };
+  for (size_t at = code.find(word); at != StringRef::npos; at = code.find(word, at + 1))
+    if (!isPart(at - 1) && !isPart(at + word.size()))
+      return true;
+  return false;
+}
+
+/// The code that a plugin begins with means something else by this name: a namespace of that name would hide it. Nor is
+/// another of its files called so.
+static Error checkTemplate(StringRef name, StringRef from) {
+  if (name == templateName)
+    return Error::success();
+  const auto fault = [&](const Twine &what) {
+    return createStringError("plugin name '" + name + "': " + what + "; choose another");
+  };
+  bool generated = is_contained(generatedWords, name);
+  std::error_code error;
+  for (sys::fs::recursive_directory_iterator it(from, error), end; it != end && !error; it.increment(error)) {
+    const StringRef extension = sys::path::extension(it->path());
+    if (extension != ".cpp" && extension != ".h")
+      continue;
+    if (sys::path::stem(it->path()) == camelCase(name))
+      return fault("its sources would be called as " + sys::path::filename(it->path()) +
+                   ", which every plugin begins with");
+    auto text = MemoryBuffer::getFile(it->path());
+    if (!text)
+      return createStringError(it->path() + ": " + text.getError().message());
+    generated |= hasWord(withoutTexts((*text)->getBuffer()), name);
+  }
+  if (generated)
+    return fault("the code that every plugin begins with uses this name, and a plugin's classes live in a namespace of "
+                 "its name");
   return Error::success();
 }
 
@@ -144,6 +212,8 @@ int newPlugin(const NewPluginOptions &options) {
     return code;
   SmallString<256> source(sys::path::parent_path(sys::path::parent_path(executablePath())));
   sys::path::append(source, "share", "tilewright", "template");
+  if (int code = report(checkTemplate(options.name, source), Usage))
+    return code;
   Expected<unsigned> count = copyRenamed(source, folder, options.name);
   if (!count)
     return report(count.takeError(), WorkFailed);
