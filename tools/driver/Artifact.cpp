@@ -5,8 +5,10 @@
 #include "tools/driver/text/HalfSources.h"
 
 #include "backends/cpu/Link.h"
+#include "plugins/api/Search.h"
 #include "runtime/api/abi.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 
@@ -48,6 +50,18 @@ llvm::Expected<artifact::ManifestT> describeModel(Session &session, StringRef nu
     return std::move(error);
   manifest.graph_hash = llvm::xxh3_64bits(session.graph().bytes());
   return manifest;
+}
+
+void warnOfMissingHalves(Session &session, const artifact::ManifestT &manifest) {
+  for (const LoadedPlugin &plugin : session.host().plugins.loaded()) {
+    const bool needed = llvm::any_of(manifest.plugins, [&](const std::unique_ptr<artifact::PluginT> &entry) {
+      return entry->runtime_half && entry->name == plugin.note.name;
+    });
+    const std::string half = runtimeHalfBeside(plugin.path, plugin.note.name);
+    if (needed && !llvm::sys::fs::exists(half))
+      warn("plugin '" + plugin.note.name + "': its note says 'runtime:" + plugin.note.name + "', and there is no " +
+           half + "; the compiled model cannot be loaded without it");
+  }
 }
 
 int writeArtifact(Session &session, MutableArrayRef<ClassProgram> classes, ArrayRef<const CpuLevel *> levels,

@@ -117,6 +117,7 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
   if (!described)
     return report(described.takeError(), Incompatible);
   artifact::ManifestT &manifest = *described;
+  warnOfMissingHalves(session, manifest);
   const std::vector<std::string> entries = entriesOf(session.graph().graph());
   if (failed(checkTables(module, entries, manifest)) || failed(checkSourcesAreRead(module, entries.front())))
     return WorkFailed;

@@ -100,6 +100,10 @@ KernelCompiler ordinaryCompiler(const StageRegistry &stages, const PipelineOptio
 /// plugin that is none.
 llvm::Expected<artifact::ManifestT> describeModel(Session &session, llvm::StringRef numerics);
 
+/// Warns of runtime halves that the model needs and that do not lie beside their plugins: without them it will not
+/// load.
+void warnOfMissingHalves(Session &session, const artifact::ManifestT &manifest);
+
 /// Packs the weights, compiles the classes for each level and links: writes model.so and model.tww into `folder`.
 /// `compiled` is called when all kernels are there and may complete the manifest. Reports its own errors; the exit
 /// code.

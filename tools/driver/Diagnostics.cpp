@@ -28,6 +28,11 @@ void note(const llvm::Twine &text) {
   llvm::errs() << "tilewright: note: " << text << "\n";
 }
 
+void warn(const llvm::Twine &text) {
+  Progress::interrupt();
+  llvm::errs() << "tilewright: warning: " << text << "\n";
+}
+
 static StringRef severity(DiagnosticSeverity value) {
   switch (value) {
   case DiagnosticSeverity::Note:

@@ -14,8 +14,9 @@ namespace tilewright::driver {
 /// Success otherwise.
 int report(llvm::Error error, ExitCode code);
 
-/// Prints a note that belongs to no place.
+/// Prints a note, or a warning, that belongs to no place.
 void note(const llvm::Twine &text);
+void warn(const llvm::Twine &text);
 
 /// Prints MLIR diagnostics with their notes while it lives.
 class DiagnosticPrinter : public mlir::ScopedDiagnosticHandler {
