@@ -31,10 +31,16 @@ constexpr double kSame = 1e-6;
 /// The same where activations are rounded to 8 bits.
 constexpr double kQuantized = 5e-2;
 
+/// An op whose kernel a plugin forms, and which plugin that is.
+struct KernelForm {
+  std::string op, plugin;
+};
+
 struct Verdict {
   std::string stage, pass, plugin;
   std::string result; ///< "unchanged", "same", "cannot run", "DIFFERS"
   std::optional<Gap> gap;
+  std::vector<KernelForm> forms; ///< in what differs, where the pass has only asked plugins' ops for their kernels
 };
 
 class Bisection {
@@ -61,11 +67,14 @@ private:
   /// Interprets `behind`, compares it with what `last` holds and lets it hold that.
   llvm::Error interpretBehind(Verdict &verdict, ModuleOp before, ModuleOp behind, Interpretation &last);
   /// Holds the programs, their kernels compiled by `build`, against the reference; the first value that is off.
-  llvm::Error checkKernels(Verdict verdict, ModuleOp module, KernelPasses build, Effort effort);
+  /// Where the pass has `formed` the kernels, it is the ops that are judged.
+  llvm::Error checkKernels(Verdict verdict, ModuleOp module, KernelPasses build, Effort effort, bool formed = false);
   llvm::Expected<std::vector<const StagePass *>> passesOf(StringRef stage) {
     return orderStage(session.host().stages, stage);
   }
-  static Verdict about(const StagePass &pass) { return {pass.stage, pass.name, pass.plugin, "unchanged", {}}; }
+  /// Of the ops, "rms_norm.norm + tw.linear", those whose kernels plugins form.
+  std::vector<KernelForm> formsOf(StringRef ops);
+  static Verdict about(const StagePass &pass) { return {pass.stage, pass.name, pass.plugin, "unchanged", {}, {}}; }
   void note(Verdict verdict);
 
   Session &session;
@@ -173,7 +182,7 @@ llvm::Error Bisection::tileStage(ModuleOp module) {
   }
   for (const StagePass *pass : *passes) {
     Verdict verdict = about(*pass);
-    bool changedKernels = false;
+    bool changedKernels = false, formed = false;
     for (size_t i = 0; i < programs.size() && !verdict.gap; ++i) {
       ModuleOp own = *programs[i].module;
       OwningOpRef<ModuleOp> before(own.clone());
@@ -185,19 +194,21 @@ llvm::Error Bisection::tileStage(ModuleOp module) {
         return ran.takeError();
       if (!*ran || OperationFingerPrint(own) == print)
         continue;
-      if (hasKernels(own))
+      if (hasKernels(own)) {
         changedKernels = true;
-      else if (i > 0 && OperationEquivalence::isEquivalentTo(own, *programs[i - 1].module,
-                                                             OperationEquivalence::IgnoreLocations))
+        formed |= !hasKernels(*before);
+      } else if (i > 0 && OperationEquivalence::isEquivalentTo(own, *programs[i - 1].module,
+                                                               OperationEquivalence::IgnoreLocations)) {
         last[i] = last[i - 1];
-      else if (llvm::Error error = interpretBehind(verdict, *before, own, last[i]))
+      } else if (llvm::Error error = interpretBehind(verdict, *before, own, last[i])) {
         return error;
+      }
     }
     if (!changedKernels)
       note(std::move(verdict));
     else if (llvm::Error error = checkKernels(
                  std::move(verdict), module, [&](OpPassManager &kernel) { buildCpuPlainPipeline(kernel, *level); },
-                 Effort::Low))
+                 Effort::Low, formed))
       return error;
     if (culprit())
       return llvm::Error::success();
@@ -205,7 +216,21 @@ llvm::Error Bisection::tileStage(ModuleOp module) {
   return llvm::Error::success();
 }
 
-llvm::Error Bisection::checkKernels(Verdict verdict, ModuleOp module, KernelPasses build, Effort effort) {
+std::vector<KernelForm> Bisection::formsOf(StringRef ops) {
+  std::vector<KernelForm> forms;
+  for (StringRef name : llvm::split(ops, " + ")) {
+    const OperationName op(name, &session.context());
+    if (!op.hasInterface<TileLowering>() && !op.hasInterface<WholeKernel>())
+      continue;
+    for (const LoadedPlugin &plugin : session.host().plugins.loaded())
+      if (llvm::is_contained(plugin.dialects, op.getDialectNamespace()) &&
+          llvm::none_of(forms, [&](const KernelForm &known) { return known.op == name; }))
+        forms.push_back({name.str(), plugin.note.name});
+  }
+  return forms;
+}
+
+llvm::Error Bisection::checkKernels(Verdict verdict, ModuleOp module, KernelPasses build, Effort effort, bool formed) {
   std::vector<TracedClass> classes, sources;
   for (ClassProgram &program : programs) {
     FailureOr<ProgramPlan> plan = planProgram(*program.module);
@@ -235,10 +260,13 @@ llvm::Error Bisection::checkKernels(Verdict verdict, ModuleOp module, KernelPass
   const auto wrong = llvm::find_if(errors, [](const ValueError &error) { return !error.holds(); });
   verdict.result =
       wrong == errors.end() ? llvm::formatv("within contracts ({0} values)", errors.size()).str() : "DIFFERS";
-  if (wrong != errors.end())
+  if (wrong != errors.end()) {
     verdict.gap = Gap{llvm::formatv("{0}, {1} ({2} step, kernel {3}), element [{4}]", wrong->layer, wrong->ops,
                                     wrong->shapeClass, wrong->kernel, wrong->at),
                       wrong->wanted, wrong->found, wrong->error};
+    if (formed)
+      verdict.forms = formsOf(wrong->ops);
+  }
   note(std::move(verdict));
   return llvm::Error::success();
 }
@@ -260,7 +288,7 @@ llvm::Error Bisection::kernelStages(ModuleOp module) {
             kernel.addPass(std::move(made));
     };
     Verdict verdict =
-        count ? about(*added[count - 1]) : Verdict{"lower", "all passes of bufferize and lower", {}, {}, {}};
+        count ? about(*added[count - 1]) : Verdict{"lower", "all passes of bufferize and lower", {}, {}, {}, {}};
     if (llvm::Error error = checkKernels(
             std::move(verdict), module,
             [&](OpPassManager &kernel) {
@@ -294,6 +322,10 @@ json::Value toJson(const Verdict &verdict) {
                       {"pass", verdict.pass},
                       {"plugin", verdict.plugin.empty() ? "core" : verdict.plugin},
                       {"result", verdict.result}};
+  json::Array forms;
+  for (const KernelForm &form : verdict.forms)
+    forms.push_back(json::Object{{"op", form.op}, {"plugin", form.plugin}});
+  object["kernel_forms"] = std::move(forms);
   if (verdict.gap) {
     object["place"] = verdict.gap->place;
     object["before"] = number(verdict.gap->before);
@@ -301,6 +333,15 @@ json::Value toJson(const Verdict &verdict) {
     object["largest_difference"] = number(verdict.gap->largest);
   }
   return object;
+}
+
+/// "core", "plugin swiglu", or, where the pass asked ops for their kernels, "core, with the kernel form of swiglu.glu
+/// of plugin swiglu".
+std::string whoseFault(const Verdict &verdict) {
+  std::string who = verdict.plugin.empty() ? "core" : "plugin " + verdict.plugin;
+  for (const KernelForm &form : verdict.forms)
+    who += ", with the kernel form of " + form.op + " of plugin " + form.plugin;
+  return who;
 }
 
 int finish(const Bisection &bisection, bool asJson) {
@@ -316,12 +357,12 @@ int finish(const Bisection &bisection, bool asJson) {
   } else if (!culprit) {
     llvm::outs() << "no pass breaks the result\n";
   } else {
-    llvm::outs() << llvm::formatv(
-        "'{0}' (stage {1}, {2}) breaks the result\n  {3}: {4} before, {5} behind it; the "
-        "largest difference is {6}\n",
-        culprit->pass, culprit->stage, culprit->plugin.empty() ? "core" : "plugin " + culprit->plugin,
-        culprit->gap->place, llvm::formatv("{0:f6}", culprit->gap->before).str(),
-        llvm::formatv("{0:f6}", culprit->gap->behind).str(), llvm::formatv("{0:f6}", culprit->gap->largest).str());
+    llvm::outs() << llvm::formatv("'{0}' (stage {1}, {2}) breaks the result\n  {3}: {4} before, {5} behind it; the "
+                                  "largest difference is {6}\n",
+                                  culprit->pass, culprit->stage, whoseFault(*culprit), culprit->gap->place,
+                                  llvm::formatv("{0:f6}", culprit->gap->before).str(),
+                                  llvm::formatv("{0:f6}", culprit->gap->behind).str(),
+                                  llvm::formatv("{0:f6}", culprit->gap->largest).str());
     // A pass behind which nothing could be run may be meant as well.
     const auto &all = bisection.verdicts();
     for (size_t i = all.size() - 1; i > 0 && llvm::StringRef(all[i - 1].result).starts_with("cannot run"); --i)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Small models for kinds of receipts that the usual models do not have.
 
-kinds_graph.py softmax|joint-softmax|negated-sum|maxout|negated|negated-twice FOLDER writes FOLDER/model.json, a graph file as JSON, for flatc.
+kinds_graph.py softmax|joint-softmax|negated-sum|maxout|scaled|negated|negated-twice FOLDER writes FOLDER/model.json, a graph file as JSON, for flatc.
 """
 import struct
 import sys
@@ -36,6 +36,8 @@ elif case == "negated-sum":  # of a linear map: its epilogue
     y = op("tw.neg", [op("tw.linear", [x, weight("w")], rows)], rows)
 elif case == "maxout":
     y = op("my_technique.maxout", [x], tensor("f32", ["N", WIDTH // 2]), pieces=2)
+elif case == "scaled":  # by a broken plugin
+    y = op("broken.scale", [x, op("tw.compare", [x, x], tensor("i1", ["N", WIDTH]), kind="eq")], rows, factor=2.0)
 else:
     y = op("tw.neg", [x], rows)
     if case == "negated-twice":
@@ -44,4 +46,4 @@ vocabulary = WIDTH // 2 if case == "maxout" else WIDTH
 logits = op("tw.gather", [y, arguments["logit_rows"]], tensor("f32", ["R", vocabulary]))
 f.data.update(results=[logits], result_names=["logits"])
 write(folder, {"name": case, "entry": "step", "weights": weights, "context_length": 16, "vocab_size": vocabulary, "producer": "kinds_graph.py",
-               "required_plugins": ["my_technique"] if case == "maxout" else [], "functions": [f.data]})
+               "required_plugins": {"maxout": ["my_technique"], "scaled": ["broken"]}.get(case, []), "functions": [f.data]})
