@@ -88,8 +88,8 @@ ExitCode usage(const llvm::Twine &message) {
 
 int main(int argc, char **argv) {
   Host host;
-  if (llvm::Error error = host.load(argc, argv))
-    return usage(llvm::toString(std::move(error)));
+  if (ExitCode code = host.load(argc, argv, "bench_functions"))
+    return code;
   llvm::cl::ParseCommandLineOptions(argc, argv, "Times compiled functions over sizes\n");
   // The linker in this process takes back what the command line has set.
   const std::vector<int64_t> wanted(sizes.begin(), sizes.end());

@@ -155,8 +155,8 @@ ExitCode runGuarded(llvm::ArrayRef<std::string> cases, const GoldenRegistry &bui
 
 int main(int argc, char **argv) {
   Host host;
-  if (llvm::Error error = host.load(argc, argv))
-    return badInput(std::move(error));
+  if (ExitCode code = host.load(argc, argv, "check-golden"))
+    return code;
   if (!llvm::cl::ParseCommandLineOptions(
           argc, argv, "Compares stored cases of techniques with what a backend computes\n", &llvm::errs()))
     return Usage;

@@ -29,7 +29,11 @@ llvm::Error Host::load(llvm::StringRef executable, llvm::ArrayRef<std::string> w
   return error;
 }
 
-llvm::Error Host::load(int &argc, char **argv) {
+ExitCode Host::load(int &argc, char **argv, llvm::StringRef tool) {
+  const auto fault = [&](llvm::Error error, ExitCode code) {
+    llvm::WithColor::error(llvm::errs(), tool) << llvm::toString(std::move(error)) << "\n";
+    return code;
+  };
   std::vector<std::string> wanted, without;
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
@@ -43,8 +47,9 @@ llvm::Error Host::load(int &argc, char **argv) {
       list->push_back(argument.str());
     } else if (list && argument.empty()) {
       if (++i == argc)
-        return llvm::createStringError(llvm::Twine(argv[i - 1]) + " wants a name" +
-                                       (list == &without ? "" : " or a file") + " behind it");
+        return fault(llvm::createStringError(llvm::Twine(argv[i - 1]) + " wants a name" +
+                                             (list == &without ? "" : " or a file") + " behind it"),
+                     Usage);
       list->push_back(argv[i]);
     } else {
       argv[kept++] = argv[i];
@@ -52,8 +57,10 @@ llvm::Error Host::load(int &argc, char **argv) {
   }
   argc = kept;
   argv[argc] = nullptr;
-  return load(llvm::sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&registerCoreDialects)), wanted,
-              without);
+  if (llvm::Error error = load(
+          llvm::sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&registerCoreDialects)), wanted, without))
+    return fault(std::move(error), Incompatible);
+  return Success;
 }
 
 } // namespace tilewright

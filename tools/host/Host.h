@@ -4,6 +4,7 @@
 
 #include "passes/api/Stages.h"
 #include "plugins/api/Loader.h"
+#include "tools/ExitCodes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 
@@ -29,7 +30,8 @@ struct Host {
                    llvm::ArrayRef<std::string> without = {});
 
   /// Takes `--plugin X`, `--plugin=X`, `--no-plugin X` and `--no-plugin=X` out of the arguments and loads accordingly.
-  llvm::Error load(int &argc, char **argv);
+  /// Reports an error as `tool`'s; the exit code that the tool ends with unless it is Success.
+  ExitCode load(int &argc, char **argv, llvm::StringRef tool);
 };
 
 } // namespace tilewright

@@ -3,13 +3,10 @@
 #include "tools/host/Host.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
-#include "llvm/Support/WithColor.h"
 
 int main(int argc, char **argv) {
   tilewright::Host host;
-  if (llvm::Error error = host.load(argc, argv)) {
-    llvm::WithColor::error(llvm::errs(), "tw-lsp-server") << llvm::toString(std::move(error)) << "\n";
-    return 1;
-  }
+  if (tilewright::ExitCode code = host.load(argc, argv, "tw-lsp-server"))
+    return code;
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, host.dialects));
 }

@@ -8,14 +8,11 @@
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/Support/WithColor.h"
 
 int main(int argc, char **argv) {
   tilewright::Host host;
-  if (llvm::Error error = host.load(argc, argv)) {
-    llvm::WithColor::error(llvm::errs(), "tw-opt") << llvm::toString(std::move(error)) << "\n";
-    return 1;
-  }
+  if (tilewright::ExitCode code = host.load(argc, argv, "tw-opt"))
+    return code;
   mlir::registerTransformsPasses();
   tilewright::registerCpuPasses();
   tilewright::registerCudaPasses();
