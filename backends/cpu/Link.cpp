@@ -5,7 +5,7 @@
 
 #include "lld/Common/Driver.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <mutex>
@@ -16,17 +16,16 @@ using namespace llvm;
 
 namespace tilewright {
 
-/// Writes each object to a temporary file that is removed with the returned removers.
+/// Writes each object to a temporary file that is removed with what is returned, or when a signal ends the process.
 static Error writeObjects(ArrayRef<ObjectBytes> objects, std::vector<std::string> &paths,
-                          std::vector<FileRemover> &removers) {
+                          std::vector<std::unique_ptr<ToolOutputFile>> &files) {
   for (const ObjectBytes &object : objects) {
     int fd = -1;
     SmallString<128> path;
     if (std::error_code error = sys::fs::createTemporaryFile("tilewright", "o", fd, path))
       return createStringError(error, "cannot create a temporary object file: " + error.message());
-    removers.emplace_back(path);
+    raw_fd_ostream &stream = files.emplace_back(std::make_unique<ToolOutputFile>(path, fd))->os();
     paths.push_back(path.str().str());
-    raw_fd_ostream stream(fd, /*shouldClose=*/true);
     stream.write(object.data(), object.size());
     stream.close();
     if (stream.has_error()) {
@@ -41,9 +40,8 @@ static Error writeObjects(ArrayRef<ObjectBytes> objects, std::vector<std::string
 Error linkSharedObject(ArrayRef<ObjectBytes> objects, StringRef path) {
   CompileSpan span("link");
   std::vector<std::string> paths;
-  std::vector<FileRemover> removers;
-  removers.reserve(objects.size());
-  if (Error error = writeObjects(objects, paths, removers))
+  std::vector<std::unique_ptr<ToolOutputFile>> files;
+  if (Error error = writeObjects(objects, paths, files))
     return error;
 
   std::string output = path.str();

@@ -34,17 +34,13 @@ FailureOr<std::unique_ptr<KernelLibrary>> KernelLibrary::compile(ModuleOp progra
     return program.emitError(llvm::toString(std::move(error)));
   }
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    llvm::sys::fs::remove(path);
+  llvm::sys::fs::remove(path); // it stays loaded, whatever ends the process
+  if (!handle)
     return program.emitError("cannot load compiled kernels: ") << dlerror();
-  }
-  return std::unique_ptr<KernelLibrary>(new KernelLibrary(path.str().str(), handle));
+  return std::unique_ptr<KernelLibrary>(new KernelLibrary(handle));
 }
 
-KernelLibrary::~KernelLibrary() {
-  dlclose(handle);
-  llvm::sys::fs::remove(path);
-}
+KernelLibrary::~KernelLibrary() { dlclose(handle); }
 
 tw_abi_kernel KernelLibrary::find(StringRef name) const {
   return reinterpret_cast<tw_abi_kernel>(dlsym(handle, name.str().c_str()));

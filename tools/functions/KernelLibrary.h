@@ -28,9 +28,8 @@ public:
   tw_abi_kernel find(llvm::StringRef name) const;
 
 private:
-  KernelLibrary(std::string path, void *handle) : path(std::move(path)), handle(handle) {}
+  explicit KernelLibrary(void *handle) : handle(handle) {}
 
-  std::string path;
   void *handle;
 };
 
