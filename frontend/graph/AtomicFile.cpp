@@ -3,6 +3,7 @@
 
 #include "frontend/graph/Errors.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <cerrno>
@@ -16,7 +17,11 @@ Error writeFileAtomically(StringRef path, function_ref<Error(raw_pwrite_stream &
   sys::fs::file_status status;
   if (!sys::fs::status(path, status) && status.type() != sys::fs::file_type::regular_file)
     return badInput(path + ": cannot be written: it is not a regular file");
-  Expected<sys::fs::TempFile> temp = sys::fs::TempFile::create(path + ".%%%%%%%%.tmp");
+  // A link stays one: what it names is replaced.
+  SmallString<256> target;
+  if (sys::fs::real_path(path, target))
+    target = path;
+  Expected<sys::fs::TempFile> temp = sys::fs::TempFile::create(target + ".%%%%%%%%.tmp");
   if (!temp)
     return ioError(path + ": cannot be written", errorToErrorCode(temp.takeError()));
 
@@ -37,7 +42,7 @@ Error writeFileAtomically(StringRef path, function_ref<Error(raw_pwrite_stream &
   };
   if (Error error = fill())
     return joinErrors(std::move(error), temp->discard());
-  if (Error error = temp->keep(path))
+  if (Error error = temp->keep(target))
     return ioError(path + ": cannot be written", errorToErrorCode(std::move(error)));
   return Error::success();
 }

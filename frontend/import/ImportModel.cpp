@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "frontend/import/ImportModel.h"
 
+#include "frontend/graph/BeneathFile.h"
 #include "frontend/graph/Errors.h"
 #include "frontend/graph/GraphBuilder.h"
 #include "frontend/import/Emitter.h"
@@ -14,7 +15,6 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 
@@ -285,8 +285,12 @@ Expected<ImportResult> importFolder(const FamilyLibrary &library, StringRef path
 bool isModel(StringRef path) {
   if (sys::fs::is_directory(path))
     return safetensors::ConfigFolder::isOne(path);
-  auto head = MemoryBuffer::getFileSlice(path, 4, 0);
-  return head && (*head)->getBuffer() == "GGUF";
+  Expected<MappedFile> file = MappedFile::open(path);
+  if (!file) {
+    consumeError(file.takeError()); // who reads it tells of it
+    return false;
+  }
+  return toStringRef(file->bytes()).starts_with("GGUF");
 }
 
 Expected<ImportResult> importModel(StringRef path, StringRef outputPath, ArrayRef<std::string> outputs) {

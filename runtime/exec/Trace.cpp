@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace tilewright {
@@ -44,9 +45,20 @@ Trace::Trace(const std::string &path, const std::string &title, const Log &log)
 Trace::~Trace() {
   writeAll();
   std::fputs("\n]\n", file);
-  const bool failed = std::ferror(file) != 0;
-  if (std::fclose(file) != 0 || failed)
-    log.write(TW_LOG_ERROR, path + ": the trace is not complete: writing failed");
+  flush();
+  struct stat status;
+  const bool isRegular = ::fstat(::fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+  std::fclose(file);
+  if (failure == 0)
+    return;
+  if (isRegular) // a part would be taken for the whole
+    ::unlink(path.c_str());
+  log.write(TW_LOG_ERROR, path + ": the trace cannot be written: " + std::strerror(failure));
+}
+
+void Trace::flush() {
+  if (std::fflush(file) != 0 && failure == 0)
+    failure = errno;
 }
 
 void Trace::take(ThreadTrace &done) noexcept {
@@ -76,9 +88,11 @@ const std::string &Trace::nameOf(tw_abi_kernel kernel) {
 void Trace::write(const Entry &entry) {
   const TraceEvent &event = entry.event;
   const std::string &name = event.name ? quoted(event.name) : nameOf(event.kernel);
-  std::fprintf(file, ",\n{\"name\": %s, \"ph\": \"X\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f",
-               name.c_str(), ::getpid(), entry.thread, microseconds(event.begin - start),
-               microseconds(event.end - event.begin));
+  const int written = std::fprintf(
+      file, ",\n{\"name\": %s, \"ph\": \"X\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f", name.c_str(),
+      ::getpid(), entry.thread, microseconds(event.begin - start), microseconds(event.end - event.begin));
+  if (written < 0 && failure == 0)
+    failure = errno;
   if (event.unit)
     std::fprintf(file, ", \"args\": {\"%s\": %lld}", event.unit, static_cast<long long>(event.count));
   std::fputc('}', file);
@@ -87,6 +101,7 @@ void Trace::write(const Entry &entry) {
 void Trace::writeAll() {
   for (const Entry &entry : entries)
     write(entry);
+  flush();
   entries.clear();
 }
 

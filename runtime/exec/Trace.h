@@ -59,6 +59,7 @@ private:
   };
   void write(const Entry &entry);
   void writeAll();
+  void flush();
   const std::string &nameOf(tw_abi_kernel kernel);
 
   const std::string path;
@@ -66,6 +67,7 @@ private:
   const TraceEvent::Clock::time_point start = TraceEvent::Clock::now();
   std::mutex mutex;
   std::FILE *file;
+  int failure = 0;            ///< errno of the first write that failed
   std::vector<Entry> entries; ///< not written yet: writing between phases would show in what is measured
   std::map<tw_abi_kernel, std::string> names;
 };

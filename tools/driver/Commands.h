@@ -124,4 +124,10 @@ struct NewPluginOptions {
 /// Writes a plugin of this name that builds and passes its tests (share/tilewright/template, renamed).
 int newPlugin(const NewPluginOptions &options);
 
+/// SIGINT, SIGTERM and SIGHUP then remove what this process has not finished, and end it with the exit code
+/// Interrupted.
+void cleanUpOnInterrupt();
+/// Sends on what was printed. `code`, or when that was Success and printing has failed, the exit code for that.
+int endOutput(int code);
+
 } // namespace tilewright::driver

@@ -2,13 +2,16 @@
 // `tilewright compile`: a graph becomes an artifact folder.
 #include "tools/driver/Commands.h"
 #include "tools/driver/Compiler.h"
+#include "tools/driver/Inputs.h"
 #include "tools/driver/Manifest.h"
 #include "tools/driver/ModelCache.h"
 #include "tools/driver/OutputFolder.h"
 #include "tools/driver/Session.h"
+#include "tools/files/InputFiles.h"
 
 #include "backends/cpu/Link.h"
 #include "frontend/graph/AtomicFile.h"
+#include "frontend/graph/BeneathFile.h"
 #include "frontend/translate/Translate.h"
 #include "ir/interfaces/Interfaces.h"
 #include "mlir/Pass/PassManager.h"
@@ -18,6 +21,7 @@
 #include "runtime/api/abi.h"
 #include "runtime/module/CodeFile.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -26,6 +30,8 @@
 
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,6 +91,14 @@ int checkFused(Session &session, const ReceiptCollector &collector, const Compil
       code = found;
   return code;
 }
+
+/// What is compiled, before it has its name: it gets that when nothing can go wrong any more.
+struct Compiled {
+  std::string path;
+  std::optional<ModelCache::Lock> lock; ///< in the cache
+  std::optional<OutputFolder> folder;   ///< none: `path` was there
+  uint64_t cacheLimit = 0;
+};
 
 int compileInto(Session &session, const CompileOptions &options, OutputFolder &folder) {
   Progress progress(options.quiet);
@@ -160,41 +174,25 @@ int compileInto(Session &session, const CompileOptions &options, OutputFolder &f
   };
   if (int code = writeArtifact(session, classes, *levels, compile, manifest, folder, progress, keepReceipts))
     return code;
-  if (int code = report(folder.commit(), WorkFailed))
-    return code;
   progress.done();
   if (!options.quiet)
     printMemory(classes, entries.front());
   return Success;
 }
 
-int compileTo(Session &session, const std::string &output, const CompileOptions &options) {
-  llvm::Expected<OutputFolder> folder = OutputFolder::create(output);
+int compileTo(Session &session, const CompileOptions &options, Compiled &compiled) {
+  llvm::Expected<OutputFolder> folder = OutputFolder::create(compiled.path);
   if (!folder)
     return report(folder.takeError(), WorkFailed);
-  return compileInto(session, options, *folder);
+  compiled.folder.emplace(std::move(*folder));
+  return compileInto(session, options, *compiled.folder);
 }
 
 llvm::Expected<uint64_t> hashOfFile(const std::string &path) {
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  llvm::Expected<MappedFile> file = MappedFile::open(path);
   if (!file)
-    return llvm::createStringError(path + ": " + file.getError().message());
-  return llvm::xxh3_64bits((*file)->getBuffer());
-}
-
-/// The files that a model at `path` consists of: itself, or what its folder has of config and tensors, sorted.
-llvm::Expected<std::vector<std::string>> modelFiles(const std::string &path) {
-  if (!llvm::sys::fs::is_directory(path))
-    return std::vector<std::string>{path};
-  std::vector<std::string> files;
-  std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(path, error), end; it != end && !error; it.increment(error))
-    if (StringRef name = it->path(); name.ends_with(".json") || name.ends_with(".safetensors"))
-      files.push_back(name.str());
-  if (error)
-    return llvm::createStringError(path + ": " + error.message());
-  llvm::sort(files);
-  return files;
+    return file.takeError();
+  return llvm::xxh3_64bits(file->bytes());
 }
 
 StringRef modelName(StringRef path) {
@@ -205,10 +203,10 @@ StringRef modelName(StringRef path) {
 /// Name in the cache: everything that decides what the artifact holds. The model, this program, the shared dialects and
 /// the plugins count by content, so that a rebuilt plugin compiles anew.
 llvm::Expected<std::string> cacheKey(Session &session, const CompileOptions &options) {
-  llvm::Expected<std::vector<std::string>> model = modelFiles(options.input);
-  if (!model)
-    return model.takeError();
-  std::vector<std::string> files = std::move(*model);
+  std::error_code error;
+  std::vector<std::string> files = modelFiles(options.input, error);
+  if (error)
+    return llvm::createStringError(options.input + ": " + error.message());
   files.push_back(executablePath());
   files.push_back(codeFile(reinterpret_cast<const void *>(&isStorageType)).string()); // the shared dialects
   for (const LoadedPlugin &plugin : session.host().plugins.loaded())
@@ -225,7 +223,7 @@ llvm::Expected<std::string> cacheKey(Session &session, const CompileOptions &opt
   return llvm::formatv("{0}-{1:x-}", modelName(options.input), llvm::xxh3_64bits(words)).str();
 }
 
-int compileIntoCache(Session &session, const CompileOptions &options, std::string &folder) {
+int compileForCache(Session &session, const CompileOptions &options, Compiled &compiled) {
   llvm::Expected<std::string> key = cacheKey(session, options);
   if (!key)
     return report(key.takeError(), BadInput);
@@ -233,7 +231,8 @@ int compileIntoCache(Session &session, const CompileOptions &options, std::strin
   if (!limit)
     return report(limit.takeError(), Usage);
   const ModelCache cache(options.cache);
-  folder = cache.path(*key);
+  compiled.path = cache.path(*key);
+  compiled.cacheLimit = *limit;
   // What is asked of a compilation is answered by one.
   const bool asked = !options.receipts.empty() || !options.requireFused.empty() || !options.trace.empty();
   if (!asked && cache.use(*key))
@@ -244,26 +243,33 @@ int compileIntoCache(Session &session, const CompileOptions &options, std::strin
     return report(lock.takeError(), WorkFailed);
   if (!asked && cache.use(*key))
     return Success;
-  if (int code = compileTo(session, folder, options))
-    return code;
-  return report(cache.shrink(*limit, *key).takeError(), WorkFailed);
+  compiled.lock.emplace(std::move(*lock));
+  return compileTo(session, options, compiled);
 }
 
-int compileSession(Session &session, const CompileOptions &options) {
-  std::string folder = options.output;
-  if (int code =
-          options.cache.empty() ? compileTo(session, folder, options) : compileIntoCache(session, options, folder))
-    return code;
-  if (options.printFolder.empty())
+int compileSession(Session &session, const CompileOptions &options, Compiled &compiled) {
+  compiled.path = options.output;
+  return options.cache.empty() ? compileTo(session, options, compiled) : compileForCache(session, options, compiled);
+}
+
+/// What else is asked for is written; then the folder gets its name.
+int finish(const CompileOptions &options, Compiled &compiled) {
+  if (!options.printFolder.empty()) {
+    const std::string line = compiled.path + "\n";
+    if (int code = report(writeFileAtomically(options.printFolder, llvm::arrayRefFromStringRef(line)), WorkFailed))
+      return code;
+  }
+  if (!compiled.folder)
     return Success;
-  llvm::Error error = writeFileAtomically(options.printFolder, [&](llvm::raw_pwrite_stream &out) {
-    out << folder << "\n";
-    return llvm::Error::success();
-  });
-  return report(std::move(error), WorkFailed);
+  if (int code = report(compiled.folder->commit(), WorkFailed))
+    return code;
+  if (options.cache.empty())
+    return Success;
+  const StringRef key = llvm::sys::path::filename(compiled.path);
+  return report(ModelCache(options.cache).shrink(compiled.cacheLimit, key).takeError(), WorkFailed);
 }
 
-int compileTraced(Session &session, const CompileOptions &options) {
+int compileTraced(Session &session, const CompileOptions &options, Compiled &compiled) {
   // Before there is anything to trace, so that a file that cannot be written costs no compilation.
   int code = Success;
   llvm::Error error = writeFileAtomically(options.trace, [&](llvm::raw_pwrite_stream &out) {
@@ -271,7 +277,7 @@ int compileTraced(Session &session, const CompileOptions &options) {
     tracePasses(session.context());
     {
       CompileSpan span("compile", options.input);
-      code = compileSession(session, options);
+      code = compileSession(session, options, compiled);
     }
     writeCompileTrace(out);
     return llvm::Error::success();
@@ -294,8 +300,8 @@ static int compileInChild(CompileOptions options) {
   if (child < 0)
     return report(llvm::errorCodeToError(llvm::errnoAsErrorCode()), WorkFailed);
   if (child == 0) {
-    const int code = compileModel(options);
-    llvm::outs().flush();
+    prctl(PR_SET_PDEATHSIG, SIGTERM); // when the other is interrupted, this one removes what it has begun
+    const int code = endOutput(compileModel(options));
     _exit(write(ends[1], &code, sizeof code) == sizeof code ? code : WorkFailed);
   }
   int status = 0;
@@ -324,10 +330,17 @@ int compileModel(const CompileOptions &options) {
     return compileInChild(options);
   if (int code = checkDumpStage(options.dumpAfter))
     return code;
+  const Outputs outputs{{options.receipts, options.trace, options.printFolder}, options.output};
+  if (int code = report(checkOutputs(outputs, options.input, options.weightsDir), BadInput))
+    return code;
   Session session(options.plugins, options.threads);
   if (session.status() != Success)
     return session.status();
-  return options.trace.empty() ? compileSession(session, options) : compileTraced(session, options);
+  Compiled compiled;
+  if (int code = options.trace.empty() ? compileSession(session, options, compiled)
+                                       : compileTraced(session, options, compiled))
+    return code;
+  return finish(options, compiled);
 }
 
 } // namespace tilewright::driver

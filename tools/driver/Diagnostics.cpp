@@ -2,6 +2,8 @@
 #include "tools/driver/Diagnostics.h"
 
 #include "frontend/translate/Translate.h"
+#include "tools/driver/Commands.h"
+#include "tools/files/StandardOutput.h"
 #include "tools/progress/Progress.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -21,6 +23,18 @@ int report(llvm::Error error, ExitCode code) {
       code = Unsupported;
   });
   return code;
+}
+
+int endOutput(int code) {
+  std::optional<std::string> problem = flushStandardOutput();
+  llvm::outs().flush();
+  if (std::error_code error = llvm::outs().error())
+    problem = "standard output cannot be written: " + error.message();
+  llvm::outs().clear_error(); // or the stream's destructor aborts
+  if (!problem)
+    return code;
+  const int failed = report(llvm::createStringError(*problem), WorkFailed);
+  return code == Success ? failed : code;
 }
 
 void note(const llvm::Twine &text) {

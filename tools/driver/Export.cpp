@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `tilewright export`: the weights of a graph as a safetensors file.
 #include "tools/driver/Commands.h"
+#include "tools/driver/Inputs.h"
 #include "tools/driver/QuantizeGraph.h"
 #include "tools/driver/Session.h"
 
@@ -14,10 +15,9 @@
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 #include <cstring>
 
@@ -154,37 +154,15 @@ llvm::Expected<TensorSource> sourceOf(ml_program::GlobalOp global, const Stored 
   return tensor;
 }
 
-/// The graph's weights would be gone behind it.
-bool isSourceOf(const std::string &path, const GraphFile &graph, const std::string &weightsDir) {
-  if (llvm::sys::fs::equivalent(path, graph.path()))
-    return true;
-  llvm::StringSet<> files;
-  for (const graph::Weight *weight : elements(graph.graph().weights())) {
-    files.insert(text(weight->file()));
-    for (const graph::WeightPart *part : elements(weight->parts()))
-      files.insert(text(part->file()));
-  }
-  files.erase(""); // of weights in the graph itself
-  for (StringRef name : files.keys())
-    for (StringRef folder : {StringRef(weightsDir), llvm::sys::path::parent_path(graph.path())}) {
-      llvm::SmallString<256> file(folder);
-      llvm::sys::path::append(file, name);
-      if (llvm::sys::fs::equivalent(path, file))
-        return true;
-    }
-  return false;
-}
-
 } // namespace
 
 int exportWeights(const ExportOptions &options) {
+  if (int code = report(checkOutputs({{options.output}, ""}, options.input, options.weightsDir), BadInput))
+    return code;
   Session session(options.plugins, /*threads=*/1);
   ModuleOp module = session.open(options.input, options.weightsDir);
   if (!module)
     return session.status();
-  if (isSourceOf(options.output, session.graph(), options.weightsDir))
-    return report(llvm::createStringError(options.output + ": is what the weights are read from; name another file"),
-                  BadInput);
   const WeightSource &weights = session.graph().weights();
   const llvm::StringMap<ml_program::GlobalOp> rowScales = findRowScales(module);
   llvm::StringSet<> parts;

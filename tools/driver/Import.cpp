@@ -5,6 +5,7 @@
 #include "frontend/import/ImportModel.h"
 #include "tools/driver/Commands.h"
 #include "tools/driver/Diagnostics.h"
+#include "tools/driver/Inputs.h"
 #include "tools/driver/QuantizeGraph.h"
 #include "tools/driver/Session.h"
 #include "tools/driver/text/GraphText.h"
@@ -29,6 +30,13 @@ static void noteUnusableTokenizer(const ImportResult &imported) {
     note("the model will take token ids, and no text: " + problem);
 }
 
+/// Where the weights of a graph lie that has its own.
+static std::string weightsBeside(const std::string &graph) {
+  llvm::SmallString<256> weights(graph);
+  llvm::sys::path::replace_extension(weights, "weights");
+  return weights.str().str();
+}
+
 /// The imported graph with its weights in another type, in a file of their own; an exit code.
 static int quantize(const ImportOptions &options, const ImportResult &imported, const std::string &graphPath,
                     Progress &progress) {
@@ -42,8 +50,7 @@ static int quantize(const ImportOptions &options, const ImportResult &imported, 
   llvm::Expected<GraphFile> file = GraphFile::loadBytes(llvm::MemoryBuffer::getMemBufferCopy(bytes), graphPath);
   if (!file)
     return report(file.takeError(), BadInput);
-  llvm::SmallString<256> weights(options.output);
-  llvm::sys::path::replace_extension(weights, "weights");
+  const std::string weights = weightsBeside(options.output);
   QuantizeRules rules{*type, options.keepTables, llvm::sys::path::filename(weights).str()};
   llvm::Expected<QuantizedGraph> quantized = quantizeGraph(*file, rules, session.context(), weights, progress);
   if (!quantized)
@@ -59,6 +66,11 @@ static int quantize(const ImportOptions &options, const ImportResult &imported, 
 }
 
 int importModel(const ImportOptions &options) {
+  Outputs outputs{{options.output}, ""};
+  if (!options.quantize.empty())
+    outputs.files.push_back(weightsBeside(options.output));
+  if (int code = report(checkOutputs(outputs, options.input), BadInput))
+    return code;
   // A graph whose weights go into a file of its own has them beside the model until then.
   const std::string graphPath = options.quantize.empty() ? options.output : graphPathBeside(options.input);
   Progress progress(options.quiet);

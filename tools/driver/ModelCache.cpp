@@ -4,6 +4,7 @@
 #include "tools/CacheFolder.h"
 #include "tools/driver/Commands.h"
 #include "tools/driver/Diagnostics.h"
+#include "tools/driver/OutputFolder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -90,11 +91,14 @@ llvm::Expected<ModelCache::Lock> ModelCache::lock(llvm::StringRef key) const {
 }
 
 std::vector<ModelCache::Entry> ModelCache::entries() const {
+  OutputFolder::removeLeftIn(folder);
   std::vector<Entry> found;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; it != end && !error; it.increment(error)) {
     Entry entry;
     entry.name = llvm::sys::path::filename(it->path()).str();
+    if (OutputFolder::isTemporary(entry.name))
+      continue;
     struct stat model, weights;
     if (stat((it->path() + "/" + kModel).str().c_str(), &model) != 0)
       continue;

@@ -41,7 +41,7 @@ public:
   };
   llvm::Expected<Lock> lock(llvm::StringRef key) const;
 
-  /// What is there, the least recently used first.
+  /// What is there, the least recently used first. What killed processes have left half made goes.
   std::vector<Entry> entries() const;
   /// Removes the least recently used models until the others have at most `bytes`, but not `kept`. Returns what was
   /// removed. Models that are in use stay readable to whoever uses them.

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/safetensors/Safetensors.h"
 
+#include "tools/files/InputFiles.h"
+#include "tools/files/OutputFile.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <set>
 
-#include <unistd.h>
-
 using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace tilewright {
 namespace {
@@ -70,6 +68,8 @@ int64_t NamedTensor::elements() const {
 }
 
 SafetensorsFile readSafetensors(const std::string &path) {
+  if (const std::optional<std::string> problem = notRegular(path))
+    throw SafetensorsError(*problem);
   std::ifstream file(path, std::ios::binary);
   if (!file)
     bad(path, std::strerror(errno));
@@ -160,42 +160,6 @@ std::optional<std::string> readSafetensors(const std::string &path, SafetensorsF
 
 namespace {
 
-/// A file that takes its name when it is whole.
-class NewFile {
-public:
-  explicit NewFile(const std::string &path) : path(path), temporary(path + ".tmp" + std::to_string(getpid())) {
-    if (std::error_code missing; fs::exists(path, missing) && !fs::is_regular_file(path, missing))
-      throw std::runtime_error(path + ": cannot be written: it is not a regular file");
-    file = std::fopen(temporary.c_str(), "wb");
-    if (!file)
-      fail();
-  }
-  ~NewFile() {
-    if (!file)
-      return;
-    std::fclose(file);
-    std::remove(temporary.c_str());
-  }
-  NewFile(const NewFile &) = delete;
-
-  void write(const void *bytes, size_t count) {
-    if (std::fwrite(bytes, 1, count, file) != count)
-      fail();
-  }
-  void commit() {
-    if (std::fflush(file) != 0 || fsync(fileno(file)) != 0 || std::rename(temporary.c_str(), path.c_str()) != 0)
-      fail();
-    std::fclose(file); // all of it is on the disk
-    file = nullptr;
-  }
-
-private:
-  [[noreturn]] void fail() { throw std::runtime_error(path + ": cannot be written: " + std::strerror(errno)); }
-
-  const std::string path, temporary;
-  std::FILE *file = nullptr;
-};
-
 uint64_t byteSize(const TensorSource &tensor) {
   uint64_t bytes = bytesOf(tensor.dtype);
   for (int64_t extent : tensor.shape)
@@ -226,7 +190,7 @@ void writeAll(const std::string &path, std::vector<TensorSource> tensors,
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const uint64_t length = text.size();
 
-  NewFile file(path);
+  OutputFile file(path);
   file.write(&length, sizeof length);
   file.write(text.data(), text.size());
   for (const TensorSource &tensor : tensors) {

@@ -258,14 +258,15 @@ int runCommand(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    result = app.exit(error) == 0 ? 0 : 2;
   }
-  return result;
+  return endOutput(result);
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
+  cleanUpOnInterrupt();
   const tilewright::CommandUnderWay underWay;
   return runCommand(argc, argv);
 }

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct Failure : std::runtime_error {
 
 /// Throws Failure with tw_last_error() unless `status` is TW_OK; `where` precedes the message.
 void check(tw_status status, const std::string &where);
+
+/// A text that a user names: a file or a pipe. Throws Failure.
+std::ifstream openText(const std::string &path);
 
 void addGenerate(CLI::App &app);
 void addRun(CLI::App &app);

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The boundary to tilewright-compiler: forwarded commands, and models compiled into the cache on first use.
 #include "tools/CacheFolder.h"
+#include "tools/files/InputFiles.h"
 #include "tools/tilewright/Commands.h"
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -61,23 +66,103 @@ void execCompiler(const std::vector<std::string> &arguments) {
   throw Failure(WorkFailed, "cannot start " + words[0] + ": " + std::strerror(errno));
 }
 
+namespace {
+
+std::atomic<pid_t> receiver{0};
+std::atomic<bool> wasPassedOn{false};
+
+void passOn(int signal) {
+  wasPassedOn = true;
+  kill(receiver, signal);
+}
+
+/// While it lives, what would end this process goes to a child, which cleans up. One object at a time.
+class PassedOn {
+public:
+  /// Holds the signals back until there is a child.
+  PassedOn() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (int signal : signals)
+      sigaddset(&held, signal);
+    sigprocmask(SIG_BLOCK, &held, &maskBefore);
+    wasPassedOn = false;
+  }
+  ~PassedOn() {
+    for (size_t i = 0; isPassing && i < std::size(signals); ++i)
+      sigaction(signals[i], &before[i], nullptr);
+    leave();
+  }
+  PassedOn(const PassedOn &) = delete;
+
+  void passTo(pid_t child) {
+    receiver = child;
+    isPassing = true;
+    struct sigaction action{};
+    action.sa_handler = passOn;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < std::size(signals); ++i) {
+      sigaction(signals[i], &action, &before[i]);
+      if (before[i].sa_handler == SIG_IGN) // as under nohup; the child ignores it too
+        sigaction(signals[i], &before[i], nullptr);
+    }
+    leave();
+  }
+  /// Lets the signals come as before: in the child.
+  void leave() { sigprocmask(SIG_SETMASK, &maskBefore, nullptr); }
+  bool any() const { return wasPassedOn; }
+
+private:
+  static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  sigset_t maskBefore;
+  struct sigaction before[std::size(signals)];
+  bool isPassing = false;
+};
+
+/// A folder of this process alone, which vanishes.
+class TemporaryFolder {
+public:
+  TemporaryFolder() {
+    if (!mkdtemp(path.data()))
+      throw Failure(WorkFailed, path + ": cannot be made: " + std::strerror(errno));
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder &) = delete;
+
+  std::string file(const char *name) const { return path + "/" + name; }
+
+private:
+  std::string path = (fs::temp_directory_path() / "tilewright-XXXXXX").string();
+};
+
+} // namespace
+
 void runCompiler(const std::vector<std::string> &arguments) {
   std::vector<std::string> words = {compilerPath()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char *> argv = argumentVector(words);
+  PassedOn signals;
   pid_t child = fork();
   if (child < 0)
     throw Failure(WorkFailed, std::string("cannot start the compiler: ") + std::strerror(errno));
   if (child == 0) {
+    signals.leave();
     // What the compiler prints is not this command's result.
     dup2(STDERR_FILENO, STDOUT_FILENO);
     execv(argv[0], argv.data());
     _exit(127);
   }
+  signals.passTo(child);
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
       throw Failure(WorkFailed, std::string("lost the compiler process: ") + std::strerror(errno));
+  if (signals.any())
+    throw Failure(Interrupted, "interrupted while the model was compiled");
   if (WIFSIGNALED(status))
     throw Failure(WorkFailed, "the compiler was ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
                                   strsignal(WTERMSIG(status)) + ")");
@@ -86,6 +171,8 @@ void runCompiler(const std::vector<std::string> &arguments) {
 }
 
 bool isModelFile(const std::string &path) {
+  if (notRegular(path))
+    return false;
   std::ifstream file(path, std::ios::binary);
   char head[8] = {};
   file.read(head, sizeof head);
@@ -105,6 +192,8 @@ std::string artifactFor(const std::string &path, const std::string &numerics, co
   const bool isFolder = S_ISDIR(info.st_mode);
   if (isFolder && !isModelFolder(path))
     return path;
+  if (const std::optional<std::string> problem = notRegular(path); problem && !isFolder)
+    throw Failure(BadInput, *problem);
   if (!isFolder && !isModelFile(path))
     throw Failure(BadInput, path + ": neither a compiled model (a folder) nor a .gguf or .twg file");
 
@@ -115,14 +204,13 @@ std::string artifactFor(const std::string &path, const std::string &numerics, co
     words.push_back("--quiet");
 
   // The compiler prints the folder it compiled to, or found, into a file that only this process reads.
-  fs::path answer = fs::temp_directory_path() / ("tilewright-" + std::to_string(getpid()) + ".path");
-  words.insert(words.end(), {"--print-folder", answer.string()});
+  const TemporaryFolder temporary;
+  const std::string answer = temporary.file("path");
+  words.insert(words.end(), {"--print-folder", answer});
   runCompiler(words);
   std::ifstream file(answer);
   std::string folder;
   std::getline(file, folder);
-  std::error_code ignored;
-  fs::remove(answer, ignored);
   if (folder.empty())
     throw Failure(WorkFailed, "the compiler did not say where it put the model");
   return folder;

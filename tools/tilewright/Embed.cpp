@@ -18,9 +18,7 @@ std::vector<std::string> textsOf(const EmbedOptions &options) {
   std::vector<std::string> texts = options.texts;
   if (options.textFile.empty())
     return texts;
-  std::ifstream file(options.textFile, std::ios::binary);
-  if (!file)
-    throw Failure(BadInput, options.textFile + ": cannot be read");
+  std::ifstream file = openText(options.textFile);
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.back() == '\r')
       line.pop_back();

@@ -7,6 +7,8 @@
 #include "runtime/api/Handles.h"
 #include "runtime/module/RuntimeHalf.h"
 #include "runtime/tokenize/ChatTemplate.h"
+#include "tools/files/OutputFile.h"
+#include "tools/files/StandardOutput.h"
 
 #include <nlohmann/json.hpp>
 
@@ -15,8 +17,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <map>
+#include <optional>
 
 namespace tilewright::cli {
 namespace {
@@ -93,14 +95,9 @@ void writeIds(const std::string &path, const std::vector<int32_t> &prompt, const
   if (result.endToken >= 0)
     ids.push_back(result.endToken);
   const std::string text = nlohmann::json{{"prompt_ids", prompt}, {"ids", ids}}.dump() + "\n";
-  const std::string temporary = path + ".tmp";
-  std::ofstream file(temporary, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    throw Failure(WorkFailed, path + ": cannot be written");
-  }
+  OutputFile file(path);
+  file.write(text.data(), text.size());
+  file.commit();
 }
 
 void printStatistics(const GenerateResult &result, tw_model *model) {
@@ -133,6 +130,9 @@ void runGenerate(const GenerateCommand &options) {
   if (options.maxTokens < 0)
     throw Failure(BadInput, "--max-tokens is " + std::to_string(options.maxTokens) + "; wanted a number >= 0");
   checkSamplerOptions(options.sampling);
+  checkOutputs(options.model, {options.idsOut});
+  if (!options.idsOut.empty())
+    OutputFile::check(options.idsOut);
   std::string policy;
   if (!options.speculate.empty())
     policy = pluginOfPolicy(options.speculate);
@@ -153,6 +153,7 @@ void runGenerate(const GenerateCommand &options) {
     std::fflush(stdout);
   }
   GenerateResult result;
+  bool wasInterrupted = false;
   if (options.maxTokens > 0) {
     SessionPointer session = newSession(model.get());
     CancelOnInterrupt interrupt(session.get());
@@ -168,20 +169,22 @@ void runGenerate(const GenerateCommand &options) {
     wanted.noRepeatNgram = options.noRepeatNgram;
     if (reads)
       wanted.source = prompt;
+    std::optional<std::string> unwritable;
     Outcome outcome = generate(
         model.get(), session.get(), reads ? std::vector<int32_t>() : prompt, wanted,
         [&](int32_t id, std::string_view text) {
           if (!hasText && id >= 0)
             std::printf("%d ", id);
           std::fwrite(text.data(), 1, text.size(), stdout);
-          std::fflush(stdout);
-          return true;
+          unwritable = flushStandardOutput();
+          return !unwritable;
         },
         result);
+    if (unwritable)
+      throw Failure(WorkFailed, *unwritable);
     std::fputc('\n', stdout);
-    if (interrupt.interrupted())
-      throw Failure(Interrupted, "interrupted");
-    if (!outcome.ok())
+    wasInterrupted = interrupt.interrupted();
+    if (!outcome.ok() && !wasInterrupted)
       throw Failure(exitCodeOf(outcome.code), outcome.message);
     if (result.reason == StopReason::ContextFull)
       std::fprintf(stderr, "tilewright: warning: the context of %lld tokens is full\n",
@@ -193,6 +196,8 @@ void runGenerate(const GenerateCommand &options) {
   }
   if (!options.idsOut.empty())
     writeIds(options.idsOut, prompt, result);
+  if (wasInterrupted)
+    throw Failure(Interrupted, "interrupted");
 }
 
 } // namespace

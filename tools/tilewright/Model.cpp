@@ -3,7 +3,11 @@
 
 #include "runtime/api/Requests.h"
 #include "runtime/exec/Log.h"
+#include "tools/files/InputFiles.h"
 #include "tools/progress/Progress.h"
+
+#include <atomic>
+#include <optional>
 
 namespace tilewright::cli {
 
@@ -33,12 +37,33 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_flag("--quiet", options.quiet, "No progress, no statistics");
 }
 
+void checkOutputs(const ModelOptions &options, std::vector<std::string> outputs,
+                  const std::vector<std::string> &inputs) {
+  std::error_code unreadable; // loading it tells why
+  const std::vector<std::string> model = modelFiles(options.path, unreadable);
+  outputs.push_back(options.trace);
+  for (const std::string &output : outputs) {
+    std::optional<std::string> problem = overwrites(output, model, "the model is");
+    if (!problem)
+      problem = overwrites(output, inputs, "the inputs are");
+    if (problem)
+      throw Failure(BadInput, *problem);
+  }
+}
+
+static std::atomic<bool> errorLogged{false};
+
+bool hasLoggedError() { return errorLogged; }
+
 static void interruptAndPrint(void *, tw_log_level level, const char *message) {
+  if (level == TW_LOG_ERROR)
+    errorLogged = true;
   Progress::interrupt();
   printMessage(level, message);
 }
 
 ModelPointer loadModel(const ModelOptions &options) {
+  checkOutputs(options);
   const std::string folder = artifactFor(options.path, options.numerics, options.plugins, options.quiet);
   Progress progress(options.quiet);
   progress.step("loading " + options.path);

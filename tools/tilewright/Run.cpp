@@ -3,6 +3,7 @@
 // the model) -> logits [B, T, V] or outputs [B, T, ...]. An encoder-decoder takes these for its source, and the same
 // with the prefix decoder_. Tokens whose mask is 0 are left out: nothing sees them, and their results are zeros. Or
 // texts to vectors.
+#include "tools/files/OutputFile.h"
 #include "tools/safetensors/Safetensors.h"
 #include "tools/tilewright/Embed.h"
 #include "tools/tilewright/Sequences.h"
@@ -189,6 +190,9 @@ void runRun(const RunOptions &options) {
     throw Failure(Usage, "wanted either --inputs, or --text or --text-file");
   if (texts ? options.outputs.empty() == !options.embed.json : options.outputs.empty())
     throw Failure(Usage, texts ? "wanted either --outputs or --json" : "--outputs is missing");
+  checkOutputs(options.model, {options.outputs}, {options.inputs, options.embed.textFile});
+  if (!options.outputs.empty())
+    OutputFile::check(options.outputs);
   ModelPointer model = loadModel(options.model);
   if (!texts)
     return runInputs(model.get(), options);

@@ -5,9 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -25,9 +23,7 @@ struct TokenizeOptions {
 std::string readAll(const std::string &path) {
   if (path == "-")
     return {std::istreambuf_iterator<char>(std::cin), {}};
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    throw Failure(BadInput, path + ": " + std::strerror(errno));
+  std::ifstream file = openText(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tools/tilewright/Commands.h"
+#include "tools/tilewright/Model.h"
 
 #include "runtime/api/Error.h"
 #include "runtime/api/tilewright.h"
+#include "tools/files/StandardOutput.h"
 #include "tools/safetensors/Safetensors.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,6 +52,16 @@ void check(tw_status status, const std::string &where) {
     throw Failure(exitCodeOf(status), where.empty() ? tw_last_error() : where + ": " + tw_last_error());
 }
 
+std::ifstream openText(const std::string &path) {
+  std::error_code missing;
+  if (std::filesystem::is_directory(path, missing))
+    throw Failure(BadInput, path + ": is a folder, wanted a text");
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw Failure(BadInput, path + ": " + std::strerror(errno));
+  return file;
+}
+
 } // namespace tilewright::cli
 
 int main(int argc, char **argv) {
@@ -80,8 +95,8 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    int code = app.exit(error);
-    return code == 0 ? Success : Usage;
+    if (app.exit(error) != 0)
+      return Usage;
   } catch (const Failure &failure) {
     std::fprintf(stderr, "tilewright: error: %s\n", failure.what());
     return failure.code;
@@ -98,5 +113,9 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "tilewright: error: %s\n", error.what());
     return WorkFailed;
   }
-  return Success;
+  if (const std::optional<std::string> problem = flushStandardOutput()) {
+    std::fprintf(stderr, "tilewright: error: %s\n", problem->c_str());
+    return WorkFailed;
+  }
+  return hasLoggedError() ? WorkFailed : Success;
 }

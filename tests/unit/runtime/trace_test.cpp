@@ -162,5 +162,5 @@ TEST(Trace, OnAFullDiskIsToldAtTheEnd) {
     TraceSpan span(&trace, "span");
   }
   ASSERT_EQ(messages.size(), 1u);
-  EXPECT_EQ(messages[0], "/dev/full: the trace is not complete: writing failed");
+  EXPECT_EQ(messages[0], "/dev/full: the trace cannot be written: No space left on device");
 }
