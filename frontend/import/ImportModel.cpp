@@ -5,6 +5,8 @@
 #include "frontend/graph/Errors.h"
 #include "frontend/graph/GraphBuilder.h"
 #include "frontend/import/Emitter.h"
+#include "frontend/import/GenerationDefaults.h"
+#include "frontend/import/ParameterReader.h"
 #include "frontend/import/gguf/GgufSource.h"
 #include "frontend/import/safetensors/ConfigFolder.h"
 #include "frontend/import/tokenizer/GgufTokenizer.h"
@@ -183,14 +185,32 @@ Error buildGraph(const ModelSource &source, const Family &family, const Binding 
   return emitFunctions(family, binding, builder);
 }
 
+/// The model has to have a row for each token.
+Error checkVocabulary(const ModelSource &source, const Family &family, const Binding &binding, size_t tokens) {
+  const Parameter *parameter = family.findParameter(family.vocabularySize);
+  if (!parameter)
+    return Error::success();
+  Expected<int64_t> rows = evaluateInteger(family.vocabularySize, binding.scope(-1));
+  if (!rows)
+    return rows.takeError();
+  return static_cast<uint64_t>(*rows) >= tokens
+             ? Error::success()
+             : badInput(source.place(keyOf(*parameter, source)) + ": found " + Twine(*rows) + ", wanted at least " +
+                        Twine(tokens) + ", the number of tokens in tokenizer.json");
+}
+
 /// The tokenizer that lies in the GGUF file or the folder, if any.
-Error setTokenizer(const ModelSource &source, const gguf::GgufFile *gguf, GraphBuilder &builder) {
+Error setTokenizer(const ModelSource &source, const Family &family, const Binding &binding, const gguf::GgufFile *gguf,
+                   GraphBuilder &builder) {
   if (!gguf) {
     Expected<std::unique_ptr<graph::TokenizerT>> tokenizer = readTokenizerFolder(source.folder());
     if (!tokenizer)
       return tokenizer.takeError();
-    if (*tokenizer)
+    if (*tokenizer) {
+      if (Error error = checkVocabulary(source, family, binding, (*tokenizer)->tokens.size()))
+        return error;
       builder.setTokenizer(std::move(**tokenizer));
+    }
   } else if (gguf->has("tokenizer.ggml.tokens")) {
     Expected<graph::TokenizerT> tokenizer = readTokenizer(*gguf);
     if (!tokenizer)
@@ -212,7 +232,7 @@ Expected<ImportResult> finish(const ModelSource &source, const Family &family, S
   append_range(result.notes, binding->notes());
   GraphBuilder builder("tilewright import");
   // Before the weights, of which each byte is read for its hash.
-  if (Error error = setTokenizer(source, gguf, builder))
+  if (Error error = setTokenizer(source, family, *binding, gguf, builder))
     return error;
   if (Error error = buildGraph(source, family, *binding, *prefix, builder))
     return error;
@@ -277,7 +297,15 @@ Expected<ImportResult> importFolder(const FamilyLibrary &library, StringRef path
     return family.takeError();
   if (Error error = checkArchitectures(**source, *family))
     return error;
-  return finish(**source, *family, outputPath, nullptr, outputs);
+  Expected<ImportResult> result = finish(**source, *family, outputPath, nullptr, outputs);
+  if (!result)
+    return result.takeError();
+  Expected<std::vector<std::string>> defaults =
+      readGenerationDefaults(path, graph::GetGraph(result->bytes.data())->vocab_size());
+  if (!defaults)
+    return defaults.takeError();
+  append_range(result->notes, *defaults);
+  return result;
 }
 
 } // namespace

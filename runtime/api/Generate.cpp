@@ -38,6 +38,7 @@ public:
   void run(std::span<const int32_t> given) {
     const std::vector<int32_t> prompt = begin(given);
     mostTokens = options.maxTokens;
+    setMinLength(static_cast<int64_t>(prompt.size()));
     const int64_t held = tw_session_length(session) + static_cast<int64_t>(prompt.size());
     if (options.maxLength > 0) {
       if (held > options.maxLength)
@@ -75,8 +76,6 @@ private:
       if (own->bad_ids())
         rules.bad.assign(own->bad_ids()->begin(), own->bad_ids()->end());
     }
-    if (!options.policy.empty() && rules.any())
-      throw Error(TW_UNSUPPORTED, "drafted tokens together with forced, forbidden or unrepeated ones");
     if (!options.source.empty()) {
       const auto start = std::chrono::steady_clock::now();
       tw_encode_request request = {};
@@ -96,6 +95,19 @@ private:
       prompt.push_back(own->decoder_start_id());
     }
     return prompt;
+  }
+
+  /// Ends are put off until the text is long enough, the prompt counted with it.
+  void setMinLength(int64_t begun) {
+    rules.minLength = std::max(options.minLength, options.minNewTokens > 0 ? begun + options.minNewTokens : 0);
+    if (rules.minLength <= begun)
+      rules.minLength = 0;
+    for (size_t id = 0; rules.minLength > 0 && id < choiceCount; ++id)
+      if (ends(static_cast<int32_t>(id)))
+        rules.ends.push_back(static_cast<int32_t>(id));
+    if (!options.policy.empty() && rules.any())
+      throw Error(TW_UNSUPPORTED, "drafted tokens together with forced, forbidden or unrepeated ones, or with a least "
+                                  "length of the text");
   }
 
   void finishText() {
@@ -329,6 +341,10 @@ Outcome generate(tw_model *model, tw_session *session, std::span<const int32_t> 
       throw Error(TW_INVALID, "max-length " + std::to_string(options.maxLength) + ", wanted 0 or more");
     if (options.noRepeatNgram < 0)
       throw Error(TW_INVALID, "no-repeat-ngram-size " + std::to_string(options.noRepeatNgram) + ", wanted 0 or more");
+    if (options.minLength < 0)
+      throw Error(TW_INVALID, "min-length " + std::to_string(options.minLength) + ", wanted 0 or more");
+    if (options.minNewTokens < 0)
+      throw Error(TW_INVALID, "min-new-tokens " + std::to_string(options.minNewTokens) + ", wanted 0 or more");
     checkBeamSettings(options.beams);
     if (model->model->kind() == TW_MODEL_ENCODER || !model->model->hasLogits())
       throw Error(TW_UNSUPPORTED, "the model writes no text: it is an encoder");

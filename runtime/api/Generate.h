@@ -32,6 +32,8 @@ struct GenerateOptions {
   std::vector<int32_t> source = {};  ///< what an encoder-decoder reads before; empty: the session has a source
   BeamSettings beams = {};           ///< more than one: beam search, without sampling and drafts
   int64_t noRepeatNgram = 0;         ///< LogitRules::noRepeatNgram
+  int64_t minLength = 0;             ///< tokens of prompt and text before the text may end
+  int64_t minNewTokens = 0;          ///< new tokens before the text may end
 };
 
 enum class StopReason { MaxTokens, EndToken, ContextFull, Cancelled, Caller };

@@ -53,6 +53,9 @@ void LogitRules::apply(std::span<float> scores, std::span<const int32_t> text, i
   for (int32_t id : bad)
     hide(scores, id);
   const auto length = static_cast<int64_t>(text.size());
+  if (length < minLength)
+    for (int32_t id : ends)
+      hide(scores, id);
   if (forcedBegin >= 0 && length == 1)
     force(scores, forcedBegin);
   if (forcedEnd >= 0 && length == maxLength - 1)

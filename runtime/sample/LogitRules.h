@@ -13,11 +13,14 @@ struct LogitRules {
   double repetitionPenalty = 1;  ///< > 0; scores of tokens seen are divided by it if positive, else multiplied
   int64_t noRepeatNgram = 0;     ///< no sequence of so many tokens stands twice in a text; 0: any may
   std::vector<int32_t> bad = {}; ///< never chosen
-  int32_t forcedBegin = -1;      ///< the second token of a text; -1: any
-  int32_t forcedEnd = -1;        ///< the last token of a text as long as it may be; -1: any
+  int64_t minLength = 0;         ///< none of `ends` is chosen before a text has so many tokens
+  std::vector<int32_t> ends = {};
+  int32_t forcedBegin = -1; ///< the second token of a text; -1: any
+  int32_t forcedEnd = -1;   ///< the last token of a text as long as it may be; -1: any
 
   bool any() const {
-    return repetitionPenalty != 1 || noRepeatNgram > 0 || !bad.empty() || forcedBegin >= 0 || forcedEnd >= 0;
+    return repetitionPenalty != 1 || noRepeatNgram > 0 || !bad.empty() || minLength > 0 || forcedBegin >= 0 ||
+           forcedEnd >= 0;
   }
 
   /// `scores` [choices] of what follows `text`, which ends at `maxLength` tokens at the latest. What may not be chosen

@@ -59,6 +59,11 @@ static int quantize(const ImportOptions &options, const ImportResult &imported, 
   printNotes(quantized->notes);
   if (int code = report(writeFileAtomically(options.output, quantized->bytes), WorkFailed))
     return code;
+  if (quantized->weights == 0)
+    llvm::errs() << "tilewright: warning: no weight became " << options.quantize
+                 << (quantized->notes.empty() ? ": no float matrix is multiplied with or looked up in"
+                                              : "; the notes above say why")
+                 << "\n";
   llvm::errs() << options.output << ": a graph of family '" << imported.family << "', " << quantized->bytes.size()
                << " bytes; " << quantized->weights << " weights are " << options.quantize << " now, all are in "
                << weights << "\n";

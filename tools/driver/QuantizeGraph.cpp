@@ -523,7 +523,9 @@ llvm::Expected<StorageType> storageTypeNamed(StringRef name, MLIRContext &contex
     spelled.push_back(name.str());
   else
     for (Dialect *dialect : context.getLoadedDialects())
-      spelled.push_back(("!" + dialect->getNamespace() + "." + name).str());
+      for (const std::string &shown : {name.str(), name.lower()})
+        if (std::string text = ("!" + dialect->getNamespace() + "." + shown).str(); !llvm::is_contained(spelled, text))
+          spelled.push_back(std::move(text));
   SmallVector<StorageType> found;
   for (const std::string &text : spelled)
     if (auto type = storageType(text, context))

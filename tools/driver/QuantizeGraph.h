@@ -26,8 +26,8 @@ struct QuantizeRules {
   std::string weightsName; ///< of the file for the weights, beside the graph
 };
 
-/// The storage type that `name` means: "!dialect.type", or "type" of any loaded dialect. An error names what was found
-/// where there is none, more than one, or one that rows cannot be encoded to.
+/// The storage type that `name` means: "!dialect.type", or "type" of any loaded dialect, in upper case too ("Q8_0"). An
+/// error names what was found where there is none, more than one, or one that rows cannot be encoded to.
 llvm::Expected<StorageType> storageTypeNamed(llvm::StringRef name, mlir::MLIRContext &context);
 
 struct QuantizedGraph {

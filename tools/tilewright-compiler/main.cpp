@@ -41,11 +41,12 @@ int runCommand(int argc, char **argv) {
                    "What the model returns besides, as its family has it: hidden (rows behind the last norm), "
                    "hidden_states (rows that each layer reads); encoder: of an encoder-decoder the encoder alone")
       ->delimiter(',');
-  command->add_option(
-      "--quantize", import.quantize,
-      "Storage type of a plugin for matrices of f32, f16 and bf16 that linear maps multiply with, or that "
-      "ids look rows up in, where their rows are whole blocks. All weights are then written to a file "
-      "beside the graph, of its name with the ending .weights");
+  command
+      ->add_option("--quantize", import.quantize,
+                   "Storage type of a plugin for matrices of f32, f16 and bf16 that linear maps multiply with, or that "
+                   "ids look rows up in, where their rows are whole blocks. All weights are then written to a file "
+                   "beside the graph, of its name with the ending .weights")
+      ->check([](const std::string &type) { return type.empty() ? "found an empty text, wanted a type" : ""; });
   command->add_flag("--keep-tables", import.keepTables,
                     "With --quantize: matrices that ids look rows up in keep their type, with them a head that is the "
                     "same matrix (tied)");

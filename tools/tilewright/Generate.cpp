@@ -33,6 +33,7 @@ struct GenerateCommand {
   SamplerOptions sampling;
   BeamSettings beams;
   int64_t noRepeatNgram = 0;
+  int64_t minLength = 0, minNewTokens = 0;
   std::string speculate;
   std::string idsOut;
 };
@@ -167,6 +168,8 @@ void runGenerate(const GenerateCommand &options) {
     wanted.stopIds = options.stopIds;
     wanted.beams = options.beams;
     wanted.noRepeatNgram = options.noRepeatNgram;
+    wanted.minLength = options.minLength;
+    wanted.minNewTokens = options.minNewTokens;
     if (reads)
       wanted.source = prompt;
     std::optional<std::string> unwritable;
@@ -228,6 +231,12 @@ void addGenerate(CLI::App &app) {
       ->capture_default_str();
   command
       ->add_option("--max-length", options->maxLength, "Tokens of prompt and text at most; 0: what the context holds")
+      ->capture_default_str();
+  command
+      ->add_option("--min-length", options->minLength,
+                   "Tokens of prompt and text before the text may end; of an encoder-decoder its start token and text")
+      ->capture_default_str();
+  command->add_option("--min-new-tokens", options->minNewTokens, "New tokens before the text may end")
       ->capture_default_str();
   command->add_option("--temperature", options->sampling.temperature, "0 takes the most probable token")
       ->capture_default_str();

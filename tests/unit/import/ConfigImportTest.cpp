@@ -453,6 +453,21 @@ TEST(ConfigImport, WindowsOnBothSidesAreEven) {
             "config.json: local_attention: found 7, wanted an even number: a half of it on each side");
 }
 
+// A tokenizer of more tokens than the model has rows is told by the files in which the two numbers stand.
+TEST(ConfigImport, TokenizersOfMoreTokensThanTheModel) {
+  Copy copy("llama"); // of 199
+  json::Object vocabulary;
+  for (int i = 0; i < 200; ++i)
+    vocabulary["t" + std::to_string(i)] = i;
+  std::string text;
+  raw_string_ostream(text) << json::Value(json::Object{
+      {"version", "1.0"},
+      {"model", json::Object{{"type", "BPE"}, {"vocab", std::move(vocabulary)}, {"merges", json::Array()}}}});
+  copy.folder.write("tokenizer.json", arrayRefFromStringRef(text));
+  EXPECT_EQ(copy.verdict(copy.config),
+            "config.json: field 'vocab_size': found 199, wanted at least 200, the number of tokens in tokenizer.json");
+}
+
 // A model whose layers end before those that predict further tokens: these are left out, with a note.
 TEST(ConfigImport, LayersThatPredictFurtherTokens) {
   Copy copy("deepseek_v3"); // of 3 layers, of which the last shall be such a one

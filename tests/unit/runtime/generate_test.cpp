@@ -88,6 +88,28 @@ TEST(Generate, ContinuesGreedilyAndCounts) {
   EXPECT_EQ(session.length(), 42);
 }
 
+// A text is long enough by itself, or by what is new in it.
+TEST(Generate, TextsOfALeastLength) {
+  FakeModel model({}, {.change = addTokenizer});
+  auto newTokens = [&](int64_t minLength, int64_t minNewTokens) {
+    FakeSession session(model);
+    GenerateResult result;
+    GenerateOptions options;
+    options.maxTokens = 8;
+    options.minLength = minLength;
+    options.minNewTokens = minNewTokens;
+    const Outcome outcome = generate(model, session, promptFor(255), options, {}, result);
+    return outcome.ok() ? std::to_string(result.tokens.size()) : outcome.message;
+  };
+  const auto begun = static_cast<int64_t>(promptFor(255).size());
+  EXPECT_EQ(newTokens(0, 0), "0");
+  EXPECT_EQ(newTokens(begun, 0), "0");
+  EXPECT_GE(std::stoi(newTokens(begun + 3, 0)), 3);
+  EXPECT_GE(std::stoi(newTokens(0, 2)), 2);
+  EXPECT_EQ(newTokens(-1, 0), "min-length -1, wanted 0 or more");
+  EXPECT_EQ(newTokens(0, -1), "min-new-tokens -1, wanted 0 or more");
+}
+
 TEST(Generate, StreamsWholeCharactersAndStopsAtTheEnd) {
   FakeModel model({}, {.change = addTokenizer});
   {

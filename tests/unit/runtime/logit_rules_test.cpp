@@ -43,6 +43,18 @@ TEST(LogitRules, NoSequenceOfTokensTwice) {
   EXPECT_EQ(applied(rules, {3, 99}), (std::vector<float>{-1, 2, -3, kNever, -5}));
 }
 
+TEST(LogitRules, EndsArePutOff) {
+  LogitRules rules;
+  rules.ends = {3, 1, 99};
+  EXPECT_FALSE(rules.any());
+  rules.minLength = 3;
+  EXPECT_TRUE(rules.any());
+  EXPECT_EQ(applied(rules, {0, 0}), (std::vector<float>{-1, kNever, -3, kNever, -5}));
+  EXPECT_EQ(applied(rules, {0, 0, 0}), (std::vector<float>{-1, 2, -3, 4, -5}));
+  rules.forcedEnd = 3; // of a text that can be no longer
+  EXPECT_EQ(applied(rules, {0, 0}, 3), (std::vector<float>{kNever, kNever, kNever, 0, kNever}));
+}
+
 TEST(LogitRules, ForbiddenAndForcedTokens) {
   LogitRules rules;
   rules.bad = {1, 77};
