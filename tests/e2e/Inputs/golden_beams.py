@@ -20,9 +20,10 @@ for case in cases:
                        check=True)
     ids = os.path.join(folder, "ids.json")
     ends = [option for end in case["end"] for option in ("--stop-id", str(end))]
+    least = [f"--{name.replace('_', '-')}={case[name]}" for name in ("min_length", "min_new_tokens") if name in case]
     subprocess.run([tilewright, "generate", compiled[model], "--prompt-ids", ",".join(map(str, case["source"])), "--max-tokens", "12",
                     "--num-beams", str(case["num_beams"]), f"--length-penalty={case['length_penalty']}", "--early-stopping", case["early_stopping"],
-                    "--ids-out", ids, "--quiet", *ends], check=True, stdout=subprocess.DEVNULL)
+                    "--ids-out", ids, "--quiet", *ends, *least], check=True, stdout=subprocess.DEVNULL)
     with open(ids) as file:
         found = json.load(file)["ids"]
     if found != case["ids"]:
