@@ -21,7 +21,7 @@ for name in sorted(declared.keys() | listed.keys()):
 # Exit codes: the numbers of the enumeration, and the switch from status to exit code.
 exits = page.split("## Exit codes")[1]
 numbers = dict(re.findall(r"(\w+) = (\d+)", re.search(r"enum ExitCode[^{]*{(.*?)}", open(f"{root}/tools/ExitCodes.h").read(), re.S)[1]))
-switch = re.search(r"exitCodeOf\(.*?\n}", open(f"{root}/tools/tilewright/main.cpp").read(), re.S)[0]
+switch = re.search(r"exitCodeOf\(.*?\n}", open(f"{root}/tools/StatusExitCode.h").read(), re.S)[0]
 rows = {number: set(re.findall(r"`(TW_\w+)`", statuses)) for number, statuses in re.findall(r"^\| (\d+) \| [^|]*\|([^|]*)\|$", exits, re.M)}
 if set(rows) != set(numbers.values()):
     errors.append(f"exit codes {sorted(numbers.values())} in the source, {sorted(rows)} on the page")

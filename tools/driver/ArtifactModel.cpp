@@ -3,6 +3,7 @@
 #include "tools/driver/LogitsModel.h"
 
 #include "runtime/api/Requests.h"
+#include "tools/StatusExitCode.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -10,7 +11,7 @@ namespace tilewright::driver {
 namespace {
 
 llvm::Error check(tw_status status) {
-  return status == TW_OK ? llvm::Error::success() : llvm::createStringError(tw_last_error());
+  return status == TW_OK ? llvm::Error::success() : llvm::make_error<CodedError>(exitCodeOf(status), tw_last_error());
 }
 
 class ArtifactModel : public LogitsModel {
@@ -20,12 +21,19 @@ public:
     tw_model_release(model);
   }
 
-  llvm::Error open(const std::string &folder, const std::string &kvType) {
+  llvm::Error open(const std::string &folder, const std::string &kvType, const ModelShape *wanted) {
     tw_model_options options = {};
     options.size = sizeof options;
     options.kv_type = kvType.empty() ? nullptr : kvType.c_str();
     if (llvm::Error error = check(tw_model_load(folder.c_str(), &options, &model)))
       return error;
+    if (wanted) {
+      llvm::Expected<ModelShape> shape = shapeOf(tw_model_describe(model));
+      if (!shape)
+        return shape.takeError();
+      if (llvm::Error error = checkShape(*shape, *wanted, folder))
+        return error;
+    }
     return check(tw_session_create(model, &session));
   }
 
@@ -115,9 +123,10 @@ private:
 
 } // namespace
 
-llvm::Expected<std::unique_ptr<LogitsModel>> artifactModel(const std::string &folder, const std::string &kvType) {
+llvm::Expected<std::unique_ptr<LogitsModel>> artifactModel(const std::string &folder, const std::string &kvType,
+                                                           const ModelShape *wanted) {
   auto model = std::make_unique<ArtifactModel>();
-  if (llvm::Error error = model->open(folder, kvType))
+  if (llvm::Error error = model->open(folder, kvType, wanted))
     return std::move(error);
   return model;
 }

@@ -12,12 +12,16 @@ using namespace mlir;
 
 namespace tilewright::driver {
 
+char CodedError::ID;
+
 int report(llvm::Error error, ExitCode code) {
   if (!error)
     return Success;
   Progress::interrupt();
   llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
     llvm::errs() << "tilewright: error: " << info.message() << "\n";
+    if (info.isA<CodedError>())
+      code = static_cast<const CodedError &>(info).exitCode();
     // frontend/graph/Errors.h: the input is well formed, and nothing here can handle it.
     if (code == BadInput && info.convertToErrorCode() == std::errc::not_supported)
       code = Unsupported;

@@ -7,11 +7,26 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace tilewright::driver {
 
-/// Prints the error, if there is one, and returns `code` (Unsupported instead of BadInput where the error says so);
-/// Success otherwise.
+/// An error that knows its exit code.
+class CodedError : public llvm::ErrorInfo<CodedError> {
+public:
+  static char ID;
+  CodedError(ExitCode code, std::string message) : code(code), text(std::move(message)) {}
+  ExitCode exitCode() const { return code; }
+  void log(llvm::raw_ostream &out) const override { out << text; }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+
+private:
+  ExitCode code;
+  std::string text;
+};
+
+/// Prints the error, if there is one, and returns `code` (its own where it has one; Unsupported instead of BadInput
+/// where the error says so); Success otherwise.
 int report(llvm::Error error, ExitCode code);
 
 /// Prints a note, or a warning, that belongs to no place.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/reference/Interpreter.h"
+#include "tools/driver/ModelShape.h"
 #include "tools/driver/Session.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -36,7 +37,9 @@ public:
   virtual std::string numerics() const = 0;
 };
 
-/// A compiled model, through the runtime's C interface. `kvType`: what its K/V caches hold; empty: its default.
-llvm::Expected<std::unique_ptr<LogitsModel>> artifactModel(const std::string &folder, const std::string &kvType);
+/// A compiled model, through the runtime's C interface. `kvType`: what its K/V caches hold; empty: its default. Fails
+/// where it is not of the shape `wanted`; null: of any.
+llvm::Expected<std::unique_ptr<LogitsModel>> artifactModel(const std::string &folder, const std::string &kvType,
+                                                           const ModelShape *wanted = nullptr);
 
 } // namespace tilewright::driver

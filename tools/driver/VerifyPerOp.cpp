@@ -2,6 +2,7 @@
 // `tilewright verify --per-op`: every fused group of a compiled model against the reference, on the reference's inputs.
 #include "tools/driver/Commands.h"
 #include "tools/driver/Compiler.h"
+#include "tools/driver/JsonNumber.h"
 #include "tools/driver/StepCheck.h"
 #include "tools/driver/VerifyPrompts.h"
 
@@ -65,20 +66,18 @@ void printTable(const std::vector<ValueError> &errors) {
 }
 
 json::Value toJson(const ValueError &error) {
-  // JSON has no NaN.
-  auto number = [](double value) { return std::isfinite(value) ? json::Value(value) : json::Value(nullptr); };
   return json::Object{
       {"layer", error.layer},
       {"op", error.ops},
       {"type", error.type},
       {"class", error.shapeClass},
       {"kernel", error.kernel},
-      {"error", number(error.error)},
-      {"allowed", number(error.allowed)},
+      {"error", jsonNumber(error.error)},
+      {"allowed", jsonNumber(error.allowed)},
       {"contract", json::Object{{"absolute", error.bound.absolute}, {"relative", error.bound.relative}}},
       {"index", error.at},
-      {"found", number(error.found)},
-      {"wanted", number(error.wanted)},
+      {"found", jsonNumber(error.found)},
+      {"wanted", jsonNumber(error.wanted)},
       {"holds", error.holds()}};
 }
 
@@ -150,7 +149,7 @@ int verifyPerOp(const VerifyOptions &options) {
       return report(compiled.takeError(), WorkFailed);
     step = std::move(*compiled);
   }
-  if (int code = report(checkKernels(*step, classes, sources, options.artifact), BadInput))
+  if (int code = report(checkKernels(*step, classes, sources, options.artifact), Incompatible))
     return code;
 
   auto truth = ReferenceModel::create(session, module, reference::Precision::F64);

@@ -2,8 +2,7 @@
 // The subcommands; each adds itself to the command line and sets the exit code when it runs.
 #pragma once
 
-#include "runtime/api/tilewright_status.h"
-#include "tools/ExitCodes.h"
+#include "tools/StatusExitCode.h"
 
 #include <CLI/CLI.hpp>
 
@@ -13,8 +12,6 @@
 #include <vector>
 
 namespace tilewright::cli {
-
-ExitCode exitCodeOf(tw_status status);
 
 /// A failed command: what main prints behind "tilewright: error: ", and the exit code.
 struct Failure : std::runtime_error {

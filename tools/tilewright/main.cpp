@@ -22,31 +22,6 @@ using namespace tilewright::cli;
 
 namespace tilewright::cli {
 
-ExitCode exitCodeOf(tw_status status) {
-  switch (status) {
-  case TW_OK:
-    return Success;
-  case TW_INVALID:
-  case TW_NOT_FOUND:
-  case TW_CORRUPT:
-  case TW_CONTEXT_FULL:
-    return BadInput;
-  case TW_UNSUPPORTED:
-    return Unsupported;
-  case TW_INCOMPATIBLE:
-    return Incompatible;
-  case TW_EXHAUSTED:
-    return Resources;
-  case TW_CANCELLED:
-    return Interrupted;
-  case TW_IO:
-  case TW_DEVICE:
-  case TW_INTERNAL:
-    return WorkFailed;
-  }
-  return WorkFailed;
-}
-
 void check(tw_status status, const std::string &where) {
   if (status != TW_OK)
     throw Failure(exitCodeOf(status), where.empty() ? tw_last_error() : where + ": " + tw_last_error());
