@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tilewright {
 
@@ -42,6 +43,13 @@ llvm::Error PluginLoader::load(const PluginSearch &search) {
   }
 
   // Folders: the first file of a name wins, explicit ones before all.
+  llvm::StringSet<> leftOut;
+  auto isLeftOut = [&](llvm::StringRef name) {
+    const bool wanted = llvm::is_contained(search.without, name);
+    if (wanted)
+      leftOut.insert(name);
+    return wanted;
+  };
   for (const std::string &folder : search.folders) {
     llvm::Expected<std::vector<std::string>> files = pluginFiles(folder);
     if (!files) {
@@ -49,7 +57,7 @@ llvm::Error PluginLoader::load(const PluginSearch &search) {
       continue;
     }
     for (const std::string &path : *files) {
-      if (llvm::is_contained(search.without, pluginNameOfFile(path)))
+      if (isLeftOut(pluginNameOfFile(path)))
         continue;
       auto samePath = [&](const auto &other) { return other.path == path; };
       if (llvm::any_of(candidates, samePath) || llvm::any_of(plugins, samePath))
@@ -59,12 +67,16 @@ llvm::Error PluginLoader::load(const PluginSearch &search) {
         skippedMessages.push_back(llvm::toString(note.takeError()));
         continue;
       }
-      if (llvm::is_contained(search.without, note->name) || byName.contains(note->name) || isLoaded(note->name))
+      if (isLeftOut(note->name) || byName.contains(note->name) || isLoaded(note->name))
         continue;
       byName[note->name] = candidates.size();
       candidates.push_back({path, std::move(*note), false});
     }
   }
+
+  for (const std::string &name : search.without)
+    if (!leftOut.contains(name))
+      skippedMessages.push_back("plugin '" + name + "', which is to be left out, is in none of the plugin folders");
 
   // Who comes before whom, and who cannot come at all.
   std::vector<std::string> refused(candidates.size());

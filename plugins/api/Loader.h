@@ -57,7 +57,7 @@ public:
   /// The blocks of all loaded plugins.
   BlockRegistry blocks() const;
 
-  /// One message for each file in a folder that was found but not loaded.
+  /// One message for each file in a folder that was found but not loaded, and each name to leave out that none has.
   llvm::ArrayRef<std::string> skipped() const { return skippedMessages; }
 
 private:

@@ -113,7 +113,8 @@ llvm::Expected<PluginSearch> PluginSearch::fromEnvironment(llvm::StringRef execu
   search.folders.push_back(std::string(installed));
   if (const char *value = std::getenv("TILEWRIGHT_WITHOUT_PLUGINS"); value && *value)
     for (llvm::StringRef name : llvm::split(llvm::StringRef(value), ','))
-      search.without.push_back(name.trim().str());
+      if (!name.trim().empty())
+        search.without.push_back(name.trim().str());
   return search;
 }
 
