@@ -497,12 +497,13 @@ Expected<FamilyLibrary> FamilyLibrary::load() {
 Expected<Family> FamilyLibrary::find(SourceKind kind, StringRef type, const Twine &place,
                                      function_ref<bool(StringRef)> has) const {
   StringRef nearest;
-  unsigned distance = UINT_MAX;
+  const StringRef word = type.take_front(256);   // it comes from a file
+  unsigned distance = (word.size() + 1) / 3 + 1; // a type that differs in more than a third of its letters is another
   const Entry *best = nullptr;
   for (const Entry &entry : all) {
     const ModelRule &rule = entry.models[kind];
     for (const std::string &known : rule.types) {
-      unsigned d = type.take_front(256).edit_distance(known);
+      unsigned d = word.edit_distance(known);
       if (d < distance) {
         distance = d;
         nearest = known;
@@ -515,7 +516,8 @@ Expected<Family> FamilyLibrary::find(SourceKind kind, StringRef type, const Twin
   if (best)
     return read(*best);
   return unsupported(place + quoted(type) +
-                     (nearest.empty() ? ": no family is known" : ", nearest known: " + quoted(nearest)));
+                     (nearest.empty() ? "; 'tilewright import --list-families' lists those that are known"
+                                      : ", nearest known: " + quoted(nearest)));
 }
 
 } // namespace tilewright

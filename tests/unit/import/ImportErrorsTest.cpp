@@ -54,6 +54,11 @@ TEST_F(Import, UnknownArchitectureNamesTheNearest) {
   model.architecture = "lama";
   EXPECT_EQ(verdict(model), "m.gguf: unknown architecture 'lama', nearest known: 'llama'");
   EXPECT_EQ(code, std::errc::not_supported);
+  for (const char *far : {"", "../x", "no_such_model"}) {
+    model.architecture = far;
+    EXPECT_EQ(verdict(model), std::string("m.gguf: unknown architecture '") + far +
+                                  "'; 'tilewright import --list-families' lists those that are known");
+  }
 }
 
 TEST_F(Import, MissingMetadata) {
