@@ -3,6 +3,7 @@
 #include "tools/conformance/Check.h"
 #include "tools/driver/Commands.h"
 #include "tools/host/EarlyEnd.h"
+#include "tools/options/Options.h"
 
 #include <CLI/CLI.hpp>
 
@@ -46,10 +47,12 @@ int runCommand(int argc, char **argv) {
                    "Storage type of a plugin for matrices of f32, f16 and bf16 that linear maps multiply with, or that "
                    "ids look rows up in, where their rows are whole blocks. All weights are then written to a file "
                    "beside the graph, of its name with the ending .weights")
-      ->check([](const std::string &type) { return type.empty() ? "found an empty text, wanted a type" : ""; });
-  command->add_flag("--keep-tables", import.keepTables,
-                    "With --quantize: matrices that ids look rows up in keep their type, with them a head that is the "
-                    "same matrix (tied)");
+      ->check(tilewright::notEmpty("a type"));
+  command
+      ->add_flag("--keep-tables", import.keepTables,
+                 "With --quantize: matrices that ids look rows up in keep their type, with them a head that is the "
+                 "same matrix (tied)")
+      ->needs("--quantize");
   command->add_flag("--quiet", import.quiet, "No progress");
   addPlugins(*command, import.plugins);
   command->footer("Examples:\n  tilewright import SmolLM2-135M-Instruct.Q4_1.gguf -o smollm2.twg\n  tilewright import "
@@ -163,7 +166,7 @@ int runCommand(int argc, char **argv) {
   command->add_option("--prompt", verify.prompts, "A prompt to compare on; repeatable (default: 8 seeded prompts)");
   command->add_option("--expected", verify.expected, "JSON file of expected ids, NLLs and logits");
   command->add_option("--max-tokens", verify.maxTokens, "Greedy tokens to compare as well")
-      ->check(CLI::NonNegativeNumber);
+      ->check(tilewright::numberFrom(0));
   command->add_flag("--json", verify.json, "Print JSON");
   command->add_flag("--quiet", verify.quiet, "No progress");
   bool perOp = false, bisect = false;
@@ -204,7 +207,7 @@ int runCommand(int argc, char **argv) {
   command->add_option("graph", reference.input, ".twg or .gguf file, or a folder with a config.json")->required();
   command->add_option("--prompt", reference.prompt, "The text to continue")->required();
   command->add_option("--max-tokens", reference.maxTokens, "Tokens to write")
-      ->check(CLI::NonNegativeNumber)
+      ->check(tilewright::numberFrom(0))
       ->capture_default_str();
   command->add_flag("--f64", reference.f64, "Calculate in f64 instead of f32");
   addWeightsDir(*command, reference.weightsDir);
@@ -250,7 +253,7 @@ int runCommand(int argc, char **argv) {
   command->add_option("plugin", check.plugin, "The plugin: a file, or a name to look for")->required();
   command->add_flag("--json", check.json, "Print JSON");
   command->add_option("--budget", check.budget, "Processor seconds that one check may take")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
   addPlugins(*command, check.plugins);
   command->footer("Example:\n  tilewright plugins check build/libtilewright_talking_heads.so");
@@ -259,7 +262,7 @@ int runCommand(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    result = app.exit(error) == 0 ? 0 : 2;
+    result = tilewright::endParse(app, error);
   }
   return endOutput(result);
 }

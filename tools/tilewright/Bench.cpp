@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Prefill and decode speed, beside this machine's ceilings in the same run.
+#include "tools/options/Options.h"
 #include "tools/progress/Progress.h"
 #include "tools/tilewright/Ceilings.h"
 #include "tools/tilewright/Model.h"
@@ -138,10 +139,10 @@ void addBench(CLI::App &app) {
       app.add_subcommand("bench", "Measure prefill and decode speed as a share of this machine's ceilings");
   addModelOptions(*command, options->model);
   command->add_option("--prefill", options->prefill, "Tokens of a prompt; 0 leaves it out")
-      ->check(CLI::NonNegativeNumber)
+      ->check(numberFrom(0))
       ->capture_default_str();
   command->add_option("--decode", options->decode, "Tokens to decode one by one; 0 leaves it out")
-      ->check(CLI::NonNegativeNumber)
+      ->check(numberFrom(0))
       ->capture_default_str();
   command->add_option("--repeat", options->repeat, "Rounds; the median counts")
       ->check(CLI::Range(1, 1000))

@@ -40,7 +40,7 @@ bool isCompilerCommand(const std::string &name);
 void runCompiler(const std::vector<std::string> &arguments);
 
 /// The artifact folder for `path`: itself when it is a compiled model; a .gguf or .twg file is imported and compiled
-/// into the cache first. `numerics` as for compile.
+/// into the cache first. `numerics` as for compile, or empty; it and plugins are refused for a compiled model.
 std::string artifactFor(const std::string &path, const std::string &numerics, const std::vector<std::string> &plugins,
                         bool quiet);
 

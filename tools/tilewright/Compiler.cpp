@@ -190,14 +190,20 @@ std::string artifactFor(const std::string &path, const std::string &numerics, co
   if (stat(path.c_str(), &info) != 0)
     throw Failure(BadInput, path + ": " + std::strerror(errno));
   const bool isFolder = S_ISDIR(info.st_mode);
-  if (isFolder && !isModelFolder(path))
+  if (isFolder && !isModelFolder(path)) {
+    if (!numerics.empty() || !plugins.empty())
+      throw Failure(Usage, path + ": is no model file, and " + (numerics.empty() ? "--plugin" : "--numerics") +
+                               " is for one that is compiled first; give it to 'tilewright compile'");
     return path;
+  }
   if (const std::optional<std::string> problem = notRegular(path); problem && !isFolder)
     throw Failure(BadInput, *problem);
   if (!isFolder && !isModelFile(path))
     throw Failure(BadInput, path + ": neither a compiled model (a folder) nor a .gguf or .twg file");
 
-  std::vector<std::string> words = {"compile", path, "--cache", cacheFolder(), "--numerics", numerics};
+  std::vector<std::string> words = {"compile", path, "--cache", cacheFolder()};
+  if (!numerics.empty())
+    words.insert(words.end(), {"--numerics", numerics});
   for (const std::string &plugin : plugins)
     words.insert(words.end(), {"--plugin", plugin});
   if (quiet)

@@ -9,6 +9,7 @@
 #include "runtime/tokenize/ChatTemplate.h"
 #include "tools/files/OutputFile.h"
 #include "tools/files/StandardOutput.h"
+#include "tools/options/Options.h"
 
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,7 @@
 #include <ctime>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace tilewright::cli {
 namespace {
@@ -27,7 +29,7 @@ struct GenerateCommand {
   ModelOptions model;
   std::string prompt;
   std::vector<int32_t> promptIds, stopIds;
-  std::string system;
+  std::optional<std::string> system;
   bool chat = false, ignoreEnd = false;
   int64_t maxTokens = 256, maxLength = 0;
   SamplerOptions sampling;
@@ -81,8 +83,8 @@ std::vector<int32_t> promptIds(const GenerateCommand &options, tw_model *model) 
   if (tokenizer.chatTemplate().empty())
     throw Failure(Unsupported, "the model has no chat template; leave out --chat");
   ChatInput input;
-  if (!options.system.empty())
-    input.messages.push_back({"system", options.system});
+  if (options.system)
+    input.messages.push_back({"system", *options.system});
   input.messages.push_back({"user", options.prompt});
   input.bosToken = tokenText(tokenizer, tokenizer.bosId());
   input.eosToken = tokenText(tokenizer, tokenizer.eosId());
@@ -128,9 +130,12 @@ void printStatistics(const GenerateResult &result, tw_model *model) {
 }
 
 void runGenerate(const GenerateCommand &options) {
-  if (options.maxTokens < 0)
-    throw Failure(BadInput, "--max-tokens is " + std::to_string(options.maxTokens) + "; wanted a number >= 0");
-  checkSamplerOptions(options.sampling);
+  try {
+    checkSamplerOptions(options.sampling);
+    checkBeamSettings(options.beams);
+  } catch (const Error &error) {
+    throw Failure(Usage, error.what());
+  }
   checkOutputs(options.model, {options.idsOut});
   if (!options.idsOut.empty())
     OutputFile::check(options.idsOut);
@@ -149,10 +154,13 @@ void runGenerate(const GenerateCommand &options) {
     throw Failure(BadInput, "the prompt has " + std::to_string(prompt.size()) + " tokens; the context holds " +
                                 std::to_string(context));
 
-  if (!options.chat && !reads && options.promptIds.empty()) {
-    std::fputs(options.prompt.c_str(), stdout);
-    std::fflush(stdout);
-  }
+  const bool showsPrompt = !options.chat && !reads && options.promptIds.empty();
+  bool hasBegun = false;
+  // With the first new token, so that no half line stands there when the prompt or an option is refused.
+  const auto begin = [&] {
+    if (!std::exchange(hasBegun, true) && showsPrompt)
+      std::fputs(options.prompt.c_str(), stdout);
+  };
   GenerateResult result;
   bool wasInterrupted = false;
   if (options.maxTokens > 0) {
@@ -176,6 +184,7 @@ void runGenerate(const GenerateCommand &options) {
     Outcome outcome = generate(
         model.get(), session.get(), reads ? std::vector<int32_t>() : prompt, wanted,
         [&](int32_t id, std::string_view text) {
+          begin();
           if (!hasText && id >= 0)
             std::printf("%d ", id);
           std::fwrite(text.data(), 1, text.size(), stdout);
@@ -185,16 +194,21 @@ void runGenerate(const GenerateCommand &options) {
         result);
     if (unwritable)
       throw Failure(WorkFailed, *unwritable);
-    std::fputc('\n', stdout);
     wasInterrupted = interrupt.interrupted();
-    if (!outcome.ok() && !wasInterrupted)
+    const bool isGood = outcome.ok() || wasInterrupted;
+    if (isGood)
+      begin();
+    if (hasBegun)
+      std::fputc('\n', stdout);
+    if (!isGood)
       throw Failure(exitCodeOf(outcome.code), outcome.message);
     if (result.reason == StopReason::ContextFull)
       std::fprintf(stderr, "tilewright: warning: the context of %lld tokens is full\n",
                    static_cast<long long>(context));
     if (!options.model.quiet)
       printStatistics(result, model.get());
-  } else {
+  } else if (showsPrompt) {
+    begin();
     std::fputc('\n', stdout);
   }
   if (!options.idsOut.empty())
@@ -213,30 +227,37 @@ void addGenerate(CLI::App &app) {
       command->add_option("--prompt", options->prompt,
                           "The text to continue, or that an encoder-decoder reads; with --chat, what the user says");
   // CLI11 takes an empty text for 0, which is a token.
-  const auto isNoId = [](const std::string &text) {
-    return text.empty() ? "found an empty text, wanted token ids" : "";
-  };
+  const CLI::Validator wantsIds = notEmpty("token ids");
   CLI::Option *ids = command->add_option("--prompt-ids", options->promptIds, "Token ids in place of a text: 1,2,3")
                          ->delimiter(',')
-                         ->check(isNoId)
+                         ->check(wantsIds)
                          ->excludes(prompt);
   command->add_option("--stop-id", options->stopIds, "A further token that ends the text; may be given several times")
-      ->check(isNoId);
-  command->add_option("--system", options->system, "With --chat: the system message");
-  command->add_flag(
+      ->check(wantsIds);
+  CLI::Option *chat = command->add_flag(
       "--chat", options->chat,
       "Use the model's own chat template; where it names the date, that is today's, or TILEWRIGHT_NOW's (in "
       "seconds since 1970, UTC)");
+  chat->excludes(ids);
+  command
+      ->add_option_function<std::string>(
+          "--system", [options](const std::string &text) { options->system = text; },
+          "With --chat: the system message; an empty one takes the place of the template's own, too")
+      ->needs(chat);
   command->add_option("--max-tokens", options->maxTokens, "New tokens at most; 0 prints the prompt")
+      ->check(numberFrom(0))
       ->capture_default_str();
   command
       ->add_option("--max-length", options->maxLength, "Tokens of prompt and text at most; 0: what the context holds")
+      ->check(numberFrom(0))
       ->capture_default_str();
   command
       ->add_option("--min-length", options->minLength,
                    "Tokens of prompt and text before the text may end; of an encoder-decoder its start token and text")
+      ->check(numberFrom(0))
       ->capture_default_str();
   command->add_option("--min-new-tokens", options->minNewTokens, "New tokens before the text may end")
+      ->check(numberFrom(0))
       ->capture_default_str();
   command->add_option("--temperature", options->sampling.temperature, "0 takes the most probable token")
       ->capture_default_str();
@@ -251,14 +272,15 @@ void addGenerate(CLI::App &app) {
       ->capture_default_str();
   command->add_option("--seed", options->sampling.seed, "Of the sampler; the same seed gives the same text")
       ->capture_default_str();
-  command
-      ->add_option("--num-beams", options->beams.beams,
-                   "Beam search: so many texts grow side by side, the best is written")
-      ->capture_default_str();
+  CLI::Option *beams = command
+                           ->add_option("--num-beams", options->beams.beams,
+                                        "Beam search: so many texts grow side by side, the best is written")
+                           ->capture_default_str();
   command
       ->add_option("--length-penalty", options->beams.lengthPenalty,
                    "Of a beam search: a text's log-probability is divided by its length to this power")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(beams);
   command
       ->add_option(
           "--early-stopping", options->beams.earlyStopping,
@@ -266,18 +288,23 @@ void addGenerate(CLI::App &app) {
           "worse (off), or when none could become better (never)")
       ->transform(CLI::CheckedTransformer(std::map<std::string, EarlyStopping>{
           {"off", EarlyStopping::Off}, {"on", EarlyStopping::On}, {"never", EarlyStopping::Never}}))
-      ->default_str("off");
+      ->default_str("off")
+      ->needs(beams);
   command
       ->add_option("--no-repeat-ngram-size", options->noRepeatNgram,
                    "No sequence of so many tokens is written twice; 0: any may")
+      ->check(numberFrom(0))
       ->capture_default_str();
   command
       ->add_option("--speculate", options->speculate,
                    "Draft tokens, and compute the logits of several in one step: a plugin's policy, as ngram:4")
-      ->type_name("POLICY[:ARGUMENT][,SETTING=VALUE...]");
+      ->type_name("POLICY[:ARGUMENT][,SETTING=VALUE...]")
+      ->check(notEmpty("a policy"));
   command->add_flag("--ignore-end", options->ignoreEnd, "Go on behind the end-of-text token");
-  command->add_option("--ids-out", options->idsOut,
-                      "Write {\"prompt_ids\": [...], \"ids\": [...]}, the end token included");
+  command
+      ->add_option("--ids-out", options->idsOut,
+                   "Write {\"prompt_ids\": [...], \"ids\": [...]}, the end token included")
+      ->check(notEmpty("a file"));
   command->footer("Examples:\n  tilewright generate smollm2/ --prompt \"The capital of France is\" --max-tokens 64\n"
                   "  tilewright generate model.gguf --chat --prompt \"What is gravity?\"\n"
                   "  tilewright generate model.gguf --prompt \"def add(a, b):\" --speculate ngram,max=4\n"

@@ -152,16 +152,22 @@ void addInspect(CLI::App &app) {
                    "A compiled model (folder); a .twg or .gguf file is shown by its own options (--table, --json, "
                    "--dot, --mlir)")
       ->required();
-  command->add_flag("--kernels", options->kernels,
-                    "Each kernel: instruction, tile sizes, layout, 'fallback' where the schedule did not apply");
-  command->add_flag(
+  CLI::Option *kernels =
+      command->add_flag("--kernels", options->kernels,
+                        "Each kernel: instruction, tile sizes, layout, 'fallback' where the schedule did not apply");
+  CLI::Option *receipts = command->add_flag(
       "--receipts", options->receipts,
       "Each attention, norm, feed-forward, ...: what was fused by which pass, what was not, why, and what to change");
+  receipts->excludes(kernels);
   command->add_flag("--json", options->json, "With --kernels or --receipts: as JSON");
   command->add_flag("--check", options->check, "Verify the hashes of all weights");
   command->footer("Examples:\n  tilewright inspect smollm2/ --kernels\n  tilewright inspect smollm2/ --receipts\n  "
                   "tilewright inspect smollm2.twg --dot");
-  command->callback([options] { runInspect(*options); });
+  command->callback([options] {
+    if (options->json && !options->kernels && !options->receipts)
+      throw CLI::RequiresError("--json", "--kernels or --receipts");
+    runInspect(*options);
+  });
 }
 
 } // namespace tilewright::cli

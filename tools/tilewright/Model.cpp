@@ -4,6 +4,7 @@
 #include "runtime/api/Requests.h"
 #include "runtime/exec/Log.h"
 #include "tools/files/InputFiles.h"
+#include "tools/options/Options.h"
 #include "tools/progress/Progress.h"
 
 #include <atomic>
@@ -20,8 +21,9 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_option("--threads", options.threads, "Threads to use (default: all CPUs of this process)")
       ->check(CLI::Range(1, 1024));
   command.add_option("--context", options.context, "Tokens a session may hold (default: the model's own)")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--level", options.level, "Level of compiled code to run (default: the best this CPU has)");
+      ->check(numberFrom(1));
+  command.add_option("--level", options.level, "Level of compiled code to run (default: the best this CPU has)")
+      ->check(notEmpty("a level"));
   command
       .add_option("--kv-type", options.kvType,
                   "What the K/V caches hold; bf16 halves their memory, for models compiled with numerics fast")
@@ -29,10 +31,12 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
       ->capture_default_str();
   command.add_option("--numerics", options.numerics, "precise or fast, when a model file is compiled first")
       ->check(CLI::IsMember({"precise", "fast"}))
-      ->capture_default_str();
+      ->default_str("fast");
   command.add_option("--plugin", options.plugins, "A plugin (file or name), when a model file is compiled first");
-  command.add_option("--trace", options.trace,
-                     "File to write what each thread does when to, for ui.perfetto.dev or chrome://tracing");
+  command
+      .add_option("--trace", options.trace,
+                  "File to write what each thread does when to, for ui.perfetto.dev or chrome://tracing")
+      ->check(notEmpty("a file"));
   command.add_flag("--check-weights", options.checkWeights, "Verify the hashes of all weights at load");
   command.add_flag("--quiet", options.quiet, "No progress, no statistics");
 }

@@ -13,7 +13,7 @@ namespace tilewright::cli {
 
 struct ModelOptions {
   std::string path;
-  std::string numerics = "fast";
+  std::string numerics; ///< empty: not given
   std::vector<std::string> plugins;
   std::string level;
   std::string kvType = "f32";

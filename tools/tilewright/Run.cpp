@@ -4,6 +4,7 @@
 // with the prefix decoder_. Tokens whose mask is 0 are left out: nothing sees them, and their results are zeros. Or
 // texts to vectors.
 #include "tools/files/OutputFile.h"
+#include "tools/options/Options.h"
 #include "tools/safetensors/Safetensors.h"
 #include "tools/tilewright/Embed.h"
 #include "tools/tilewright/Sequences.h"
@@ -24,7 +25,7 @@ struct RunOptions {
 };
 
 /// A tensor of whole numbers as int64.
-std::vector<int64_t> integers(const NamedTensor &tensor, const std::string &name) {
+std::vector<int64_t> integers(const NamedTensor &tensor, const std::string &file, const std::string &name) {
   std::vector<int64_t> values(static_cast<size_t>(tensor.elements()));
   for (size_t i = 0; i < values.size(); ++i) {
     if (tensor.dtype == "I64") {
@@ -36,7 +37,7 @@ std::vector<int64_t> integers(const NamedTensor &tensor, const std::string &name
     } else if (tensor.dtype == "BOOL" || tensor.dtype == "U8") {
       values[i] = tensor.bytes[i];
     } else {
-      throw Failure(BadInput, "input '" + name + "' has dtype " + tensor.dtype + "; wanted I64, I32, U8 or BOOL");
+      throw Failure(BadInput, file + ": " + name + " has dtype " + tensor.dtype + "; wanted I64, I32, U8 or BOOL");
     }
   }
   return values;
@@ -69,7 +70,7 @@ public:
       return {};
     if (found->second.shape != shape)
       throw Failure(BadInput, file + ": " + name + " has another shape than " + idsName);
-    std::vector<int64_t> values = integers(found->second, name);
+    std::vector<int64_t> values = integers(found->second, file, name);
     inputs.erase(found);
     return values;
   }
@@ -208,23 +209,30 @@ void addRun(CLI::App &app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *command = app.add_subcommand("run", "One forward pass from and to safetensors files, or texts to vectors");
   addModelOptions(*command, options->model);
-  command->add_option(
+  CLI::Option *inputs = command->add_option(
       "--inputs", options->inputs,
       "Safetensors file with input_ids [B,T], and attention_mask, position_ids and further inputs of the "
       "model [B,T] if wanted; of an encoder-decoder those of its source, and decoder_input_ids");
-  command->add_option("--text", options->embed.texts, "A text to make a vector of; may be given several times");
-  command->add_option("--text-file", options->embed.textFile, "A file of texts, one a line");
+  inputs->check(notEmpty("a file"));
+  command->add_option("--text", options->embed.texts, "A text to make a vector of; may be given several times")
+      ->excludes(inputs);
+  command->add_option("--text-file", options->embed.textFile, "A file of texts, one a line")
+      ->check(notEmpty("a file"))
+      ->excludes(inputs);
   command
       ->add_option("--pool", options->embed.pool,
                    "What makes a vector of a text's rows: their mean, the first (cls), or none: all are written")
       ->check(CLI::IsMember({"mean", "cls", "none"}))
-      ->capture_default_str();
-  command->add_flag("--normalize", options->embed.normalize, "Vectors of length 1");
-  command->add_option("-o,--outputs", options->outputs,
-                      "Safetensors file to write: results [B,T,...], zero at pads; of texts embeddings [texts,E]");
+      ->capture_default_str()
+      ->excludes(inputs);
+  command->add_flag("--normalize", options->embed.normalize, "Vectors of length 1")->excludes(inputs);
+  command
+      ->add_option("-o,--outputs", options->outputs,
+                   "Safetensors file to write: results [B,T,...], zero at pads; of texts embeddings [texts,E]")
+      ->check(notEmpty("a file"));
   command->add_option("--output", options->results,
                       "A result to write, logits or an output's name (default: all); may be given several times");
-  command->add_flag("--json", options->embed.json, "Write the vectors as JSON to stdout");
+  command->add_flag("--json", options->embed.json, "Write the vectors as JSON to stdout")->excludes(inputs);
   command->footer("Examples:\n  tilewright run smollm2/ --inputs in.safetensors --outputs out.safetensors\n"
                   "  tilewright run minilm/ --text \"A cat\" --text \"A dog\" --pool mean --normalize --json");
   command->callback([options] { runRun(*options); });

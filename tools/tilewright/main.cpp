@@ -4,6 +4,7 @@
 #include "runtime/api/Error.h"
 #include "runtime/api/tilewright.h"
 #include "tools/files/StandardOutput.h"
+#include "tools/options/Options.h"
 #include "tools/safetensors/Safetensors.h"
 
 #include <algorithm>
@@ -70,8 +71,8 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    if (app.exit(error) != 0)
-      return Usage;
+    if (const int code = endParse(app, error); code != Success)
+      return code;
   } catch (const Failure &failure) {
     std::fprintf(stderr, "tilewright: error: %s\n", failure.what());
     return failure.code;
