@@ -43,11 +43,10 @@ static constexpr StringLiteral generatedWords[] = {"failed", "errno"};
 
 /// tilewright_NAME is a library or another target of Tilewright itself.
 static constexpr StringLiteral ownParts[] = {
-    "backend_api",   "conformance",     "cpu",         "cuda",         "driver",
-    "driver_text",   "functions",       "graph",       "headers",      "host",
-    "import",        "interfaces",      "ir",          "passes",       "pch",
-    "plugin_loader", "plugins",         "progress",    "ptx_emulator", "reference",
-    "runtime",       "runtime_objects", "safetensors", "translate"};
+    "backend_api", "conformance",   "cpu",     "cuda",     "driver",       "driver_text", "files",   "functions",
+    "graph",       "headers",       "host",    "import",   "interfaces",   "ir",          "options", "passes",
+    "pch",         "plugin_loader", "plugins", "progress", "ptx_emulator", "reference",   "runtime", "runtime_objects",
+    "safetensors", "translate"};
 
 /// my_technique as "MyTechnique".
 static std::string camelCase(StringRef name) {
