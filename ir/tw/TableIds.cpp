@@ -67,14 +67,21 @@ private:
 
 } // namespace
 
-FailureOr<SmallVector<TableIds>> tableIds(ModuleOp module, StringRef name) {
+FailureOr<OwningOpRef<ModuleOp>> withIdsInTheOpen(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
   if (failed(decomposeAll(*copy, takesIds)))
     return failure();
-  auto function = copy->lookupSymbol<func::FuncOp>(name);
+  return copy;
+}
+
+FailureOr<SmallVector<TableIds>> tableIds(ModuleOp module, StringRef name) {
+  FailureOr<OwningOpRef<ModuleOp>> copy = withIdsInTheOpen(module);
+  if (failed(copy))
+    return failure();
+  auto function = (*copy)->lookupSymbol<func::FuncOp>(name);
   if (!function || function.isExternal())
     return SmallVector<TableIds>();
-  Tables tables(*copy);
+  Tables tables(**copy);
   SmallVector<TableIds> ids = tables.of(function);
   if (!tables.constantsFit)
     return failure();

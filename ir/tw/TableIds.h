@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace tilewright::tw {
 
@@ -12,9 +13,13 @@ struct TableIds {
   int64_t rows;
 };
 
+/// A copy of the module in which ops that take integers are decomposed: gathers may be inside. Fails with a diagnostic
+/// when one cannot be.
+llvm::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> withIdsInTheOpen(mlir::ModuleOp module);
+
 /// The tables of gathers in `function`, and in what it calls, whose ids are an argument, also one that was moved or
-/// repeated. Ops that take integers are decomposed before, in a copy, for gathers may be inside. Fails with a
-/// diagnostic when one cannot be, and when ids that are constants do not fit their table.
+/// repeated, with ids in the open. Fails with a diagnostic when they cannot be brought there, and when ids that are
+/// constants do not fit their table.
 llvm::FailureOr<llvm::SmallVector<TableIds>> tableIds(mlir::ModuleOp module, llvm::StringRef function);
 
 } // namespace tilewright::tw

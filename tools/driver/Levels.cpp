@@ -267,8 +267,8 @@ LogicalResult compileLevel(MutableArrayRef<ClassProgram> classes, ArrayRef<std::
            classes.begin();
   };
   SmallVector<ProgramKernels> kernelsOfPrograms;
-  size_t count = 0;
   llvm::DenseMap<const ShapeClass *, SharedCode> codeOfClasses;
+  size_t count = 0;
   for (auto [index, program] : llvm::enumerate(classes)) {
     std::string suffix = ("." + level.name + "." + program.shapeClass->name).str();
     if (firstOf(index) != static_cast<ptrdiff_t>(index))

@@ -2,7 +2,6 @@
 #include "tools/functions/CompiledFunction.h"
 
 #include "ir/tw/SpecializeShapes.h"
-#include "ir/tw/TableIds.h"
 #include "tools/functions/CompiledProgram.h"
 #include "tools/functions/IndexCheck.h"
 #include "tools/functions/Memory.h"
@@ -71,7 +70,7 @@ FailureOr<CompiledFunction::Program *> CompiledFunction::programFor(ArrayRef<Sma
   if (failed(tw::specializeShapes(function, shapes)))
     return failure();
   FailureOr<std::unique_ptr<IndexCheck>> indices = IndexCheck::create(*own, name);
-  if (failed(tw::tableIds(*own, name)) || failed(indices))
+  if (failed(indices))
     return failure();
   program->indices = std::move(*indices);
   for (Type type : function.getArgumentTypes())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/functions/IndexCheck.h"
 
-#include "ir/interfaces/Decompose.h"
+#include "ir/tw/TableIds.h"
 #include "ir/tw/Tw.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,10 +12,6 @@ using namespace mlir;
 namespace tilewright {
 
 namespace {
-
-bool takesIntegers(ReferenceLowering op) {
-  return llvm::any_of(op->getOperandTypes(), [](Type type) { return getElementTypeOrSelf(type).isInteger(32); });
-}
 
 /// Whether `value` follows from integer arguments and constants, and so costs little.
 bool followsFromIntegers(Value value, llvm::DenseMap<Value, bool> &known) {
@@ -60,11 +56,12 @@ Value probe(tw::AttentionOp attention) {
 } // namespace
 
 FailureOr<std::unique_ptr<IndexCheck>> IndexCheck::create(ModuleOp module, StringRef name) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  if (failed(decomposeAll(*copy, takesIntegers)))
+  FailureOr<OwningOpRef<ModuleOp>> open = tw::withIdsInTheOpen(module);
+  if (failed(open) || failed(tw::tableIds(**open, name)))
     return failure();
+  ModuleOp copy = **open;
   auto check = std::make_unique<IndexCheck>();
-  auto function = copy->lookupSymbol<func::FuncOp>(name);
+  auto function = copy.lookupSymbol<func::FuncOp>(name);
   llvm::DenseMap<Value, bool> known;
   SmallVector<Value> probes;
   for (Operation &op : llvm::make_early_inc_range(function.front())) {
@@ -92,10 +89,10 @@ FailureOr<std::unique_ptr<IndexCheck>> IndexCheck::create(ModuleOp module, Strin
   if (failed(function.eraseArguments(unused)))
     return failure();
   function.setFunctionType(
-      FunctionType::get(copy->getContext(), function.getArgumentTypes(), TypeRange(ValueRange(probes))));
+      FunctionType::get(copy.getContext(), function.getArgumentTypes(), TypeRange(ValueRange(probes))));
   function.setResAttrsAttr(nullptr);
   check->name = name.str();
-  auto made = reference::Interpreter::create(*copy, check->none, reference::Precision::F32);
+  auto made = reference::Interpreter::create(copy, check->none, reference::Precision::F32);
   if (failed(made))
     return failure();
   check->interpreter = std::move(*made);

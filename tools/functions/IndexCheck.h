@@ -12,7 +12,7 @@ class IndexCheck {
 public:
   /// For function `name` of `module`, one block of static shapes without calls; the module is copied. Checked are ids
   /// of gathers and segments of attention that are computed from integer arguments and constants alone. Fails with a
-  /// diagnostic when an op that takes integers has no reference.
+  /// diagnostic when an op that takes integers has no reference, and on constant ids outside of their table.
   static mlir::FailureOr<std::unique_ptr<IndexCheck>> create(mlir::ModuleOp module, llvm::StringRef name);
 
   /// Fails with the interpreter's diagnostic on what would read outside of its table, rows or keys.

@@ -136,13 +136,12 @@ void runGenerate(const GenerateCommand &options) {
   } catch (const Error &error) {
     throw Failure(Usage, error.what());
   }
-  checkOutputs(options.model, {options.idsOut});
   if (!options.idsOut.empty())
     OutputFile::check(options.idsOut);
   std::string policy;
   if (!options.speculate.empty())
     policy = pluginOfPolicy(options.speculate);
-  ModelPointer model = loadModel(options.model);
+  ModelPointer model = loadModel(options.model, {options.idsOut});
   std::vector<int32_t> prompt = promptIds(options, model.get());
   const bool hasText = model.get()->model->tokenizer();
   const bool reads = tw_model_kind_of(model.get()) == TW_MODEL_ENCODER_DECODER;

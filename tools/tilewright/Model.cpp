@@ -41,8 +41,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_flag("--quiet", options.quiet, "No progress, no statistics");
 }
 
-void checkOutputs(const ModelOptions &options, std::vector<std::string> outputs,
-                  const std::vector<std::string> &inputs) {
+static void checkOutputs(const ModelOptions &options, std::vector<std::string> outputs,
+                         const std::vector<std::string> &inputs) {
   std::error_code unreadable; // loading it tells why
   const std::vector<std::string> model = modelFiles(options.path, unreadable);
   outputs.push_back(options.trace);
@@ -66,8 +66,9 @@ static void interruptAndPrint(void *, tw_log_level level, const char *message) {
   printMessage(level, message);
 }
 
-ModelPointer loadModel(const ModelOptions &options) {
-  checkOutputs(options);
+ModelPointer loadModel(const ModelOptions &options, std::vector<std::string> outputs,
+                       const std::vector<std::string> &inputs) {
+  checkOutputs(options, std::move(outputs), inputs);
   const std::string folder = artifactFor(options.path, options.numerics, options.plugins, options.quiet);
   Progress progress(options.quiet);
   progress.step("loading " + options.path);

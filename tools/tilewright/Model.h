@@ -36,14 +36,13 @@ struct SessionDeleter {
 using ModelPointer = std::unique_ptr<tw_model, ModelDeleter>;
 using SessionPointer = std::unique_ptr<tw_session, SessionDeleter>;
 
-/// Throws Failure when one of the files `outputs`, or the trace, is one that the model or that `inputs` is read from.
-void checkOutputs(const ModelOptions &options, std::vector<std::string> outputs = {},
-                  const std::vector<std::string> &inputs = {});
 /// Whether a loaded model has told of an error that no call returned: of a trace that could not be written.
 bool hasLoggedError();
 
-/// Loads the artifact (compiling a .gguf or .twg into the cache first); throws Failure.
-ModelPointer loadModel(const ModelOptions &options);
+/// Loads the artifact (compiling a .gguf or .twg into the cache first); throws Failure, before any work when one of the
+/// files `outputs`, or the trace, is one that the model or that `inputs` is read from.
+ModelPointer loadModel(const ModelOptions &options, std::vector<std::string> outputs = {},
+                       const std::vector<std::string> &inputs = {});
 SessionPointer newSession(tw_model *model);
 
 /// Appends `tokens` and returns the logits behind the last one.

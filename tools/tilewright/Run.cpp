@@ -191,10 +191,9 @@ void runRun(const RunOptions &options) {
     throw Failure(Usage, "wanted either --inputs, or --text or --text-file");
   if (texts ? options.outputs.empty() == !options.embed.json : options.outputs.empty())
     throw Failure(Usage, texts ? "wanted either --outputs or --json" : "--outputs is missing");
-  checkOutputs(options.model, {options.outputs}, {options.inputs, options.embed.textFile});
   if (!options.outputs.empty())
     OutputFile::check(options.outputs);
-  ModelPointer model = loadModel(options.model);
+  ModelPointer model = loadModel(options.model, {options.outputs}, {options.inputs, options.embed.textFile});
   if (!texts)
     return runInputs(model.get(), options);
   EmbedOptions embed = options.embed;
